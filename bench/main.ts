@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { measureAgents } from './agents.ts'
+import { measureComputed } from './computed.ts'
 import { measureConnectors } from './connectors.ts'
 import { measureCrowd } from './crowd.ts'
 import { measureFairness } from './fairness.ts'
@@ -40,9 +41,10 @@ const OF_TENANT: Partial<Record<Group, (target: Target) => Promise<void>>> = {
   import: measureImports,
   contacts: measureContacts,
   agents: measureAgents,
+  computed: measureComputed,
 }
 /** Groups that do not depend on the amount of data. */
-const WITHOUT_GROWTH: readonly Group[] = ['agents']
+const WITHOUT_GROWTH: readonly Group[] = ['agents', 'computed']
 
 const chosen = chosenGroups()
 const directory = mkdtempSync(join(tmpdir(), 'cds-bench-'))

@@ -25,6 +25,7 @@ export const GROUPS = [
   'import',
   'contacts',
   'agents',
+  'computed',
   'fairness',
   'connectors',
   'webhooks',

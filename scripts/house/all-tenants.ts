@@ -3,7 +3,7 @@ import { importsOf, type Sources, serverCode, withoutComments } from './sources.
 /**
  * Files, and folders, that may read every tenant's rows, because they serve all tenants at once: platform/ opens the
  * databases, journal/ writes the rows of all tenants together, and access/ finds a caller's tenant by a key, a session or
- * a person, who may be in several. agents/triggers/append.ts adds to the statement of a flush.
+ * a person, who may be in several. agents/triggers/append.ts and computed/checks.ts add to the statement of a flush.
  */
 const UNSCOPED = [
   'platform',
@@ -11,6 +11,7 @@ const UNSCOPED = [
   'webhooks/queue',
   'conversations/mailbox',
   'agents/triggers/append.ts',
+  'computed/checks.ts',
   'access/accept-invitation.ts',
   'access/accounts.ts',
   'access/api-key-lookup.ts',

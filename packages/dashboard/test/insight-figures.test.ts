@@ -252,7 +252,14 @@ test('a flow has no node over another, and bands as wide as their nodes are high
   expect(layoutOf({ nodes: many, links: [] }, 600, 400)).toMatchObject({ hidden: 5, links: [] })
 })
 
-const PROPERTY = { label: '', type: 'number' as const, is_editable: false, is_usual: false, choices: null }
+const PROPERTY = {
+  label: '',
+  type: 'number' as const,
+  is_editable: false,
+  is_computed: false,
+  is_usual: false,
+  choices: null,
+}
 
 test('a template is about events that were seen, and says what it lacks', () => {
   const events = ['page_view', 'button_click', 'Account Created', 'projectOpened', 'order_paid', 'form_submit']

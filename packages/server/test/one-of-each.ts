@@ -72,6 +72,8 @@ export async function oneOfEach(
   const { dashboard_id } = (await make('/v1/dashboards', { name: text, tiles, where: series[0]?.where })).dashboard
   const alert = { name: text, report_id, at: { series: 'A' }, condition: { operator: 'above', value: 0 } }
   const { alert_id } = (await make('/v1/alerts', alert)).alert
+  const computed = { name: 'orders', entity: 'contacts', function: 'count', event: 'order_completed' }
+  const { computed_property_id } = (await make('/v1/computed-properties', computed)).computed_property
   const { agent_id } = (await make('/v1/agents', { name: text, description: text })).agent
   const { job_id: run_id } = await make(`/v1/agents/${agent_id}/trigger`, { contact_ids: [contact_id] })
   const place = { contactId: contact_id, agentId: agent_id, runId: run_id, actionIndex: 99 }
@@ -120,6 +122,7 @@ export async function oneOfEach(
     report_id,
     dashboard_id,
     alert_id,
+    computed_property_id,
     agent_id,
     run_id,
     action_index: '99',

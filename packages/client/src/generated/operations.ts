@@ -46,6 +46,8 @@ import type {
   CompanyResult,
   CompleteAuthorizationInput,
   CompleteAuthorizationResult,
+  ComputedPropertiesPage,
+  ComputedPropertyResult,
   ConnectedAppResult,
   ConnectedAppsPage,
   ConnectionErrorsPage,
@@ -63,6 +65,7 @@ import type {
   CreateApiKeyInput,
   CreateApiKeyResult,
   CreateCompanyInput,
+  CreateComputedPropertyInput,
   CreateConnectionInput,
   CreateContactInput,
   CreateDashboardInput,
@@ -90,6 +93,8 @@ import type {
   DeleteAlertResult,
   DeleteCompanyInput,
   DeleteCompanyResult,
+  DeleteComputedPropertyInput,
+  DeleteComputedPropertyResult,
   DeleteConnectionInput,
   DeleteConnectionResult,
   DeleteContactInput,
@@ -154,6 +159,7 @@ import type {
   GetCompanyEngagementInput,
   GetCompanyEngagementResult,
   GetCompanyInput,
+  GetComputedPropertyInput,
   GetConnectedAppInput,
   GetConnectionInput,
   GetConnectorInput,
@@ -255,6 +261,7 @@ import type {
   ListCompaniesInput,
   ListCompanyContactsInput,
   ListCompanyEventsInput,
+  ListComputedPropertiesInput,
   ListConnectedAppsInput,
   ListConnectionErrorsInput,
   ListConnectionRunsInput,
@@ -474,6 +481,8 @@ import type {
   UpdateApiKeyInput,
   UpdateApiKeyResult,
   UpdateCompanyInput,
+  UpdateComputedPropertyInput,
+  UpdateComputedPropertyResult,
   UpdateConnectedAppInput,
   UpdateConnectedAppResult,
   UpdateConnectionInput,
@@ -541,6 +550,7 @@ export interface OperationTypes {
   createAlert: { input: CreateAlertInput; response: AlertResult }
   createApiKey: { input: CreateApiKeyInput; response: CreateApiKeyResult }
   createCompany: { input: CreateCompanyInput; response: CompanyResult }
+  createComputedProperty: { input: CreateComputedPropertyInput; response: ComputedPropertyResult }
   createConnection: { input: CreateConnectionInput; response: ConnectionResult }
   createContact: { input: CreateContactInput; response: ContactResult }
   createDashboard: { input: CreateDashboardInput; response: DashboardResult }
@@ -558,6 +568,7 @@ export interface OperationTypes {
   deleteAgent: { input: DeleteAgentInput; response: DeleteAgentResult }
   deleteAlert: { input: DeleteAlertInput; response: DeleteAlertResult }
   deleteCompany: { input: DeleteCompanyInput; response: DeleteCompanyResult }
+  deleteComputedProperty: { input: DeleteComputedPropertyInput; response: DeleteComputedPropertyResult }
   deleteConnection: { input: DeleteConnectionInput; response: DeleteConnectionResult }
   deleteContact: { input: DeleteContactInput; response: DeleteContactResult }
   deleteDashboard: { input: DeleteDashboardInput; response: DeleteDashboardResult }
@@ -592,6 +603,7 @@ export interface OperationTypes {
   getAuditEntry: { input: GetAuditEntryInput; response: AuditLogEntryResult }
   getCompany: { input: GetCompanyInput; response: CompanyResult }
   getCompanyEngagement: { input: GetCompanyEngagementInput; response: GetCompanyEngagementResult }
+  getComputedProperty: { input: GetComputedPropertyInput; response: ComputedPropertyResult }
   getConnectedApp: { input: GetConnectedAppInput; response: ConnectedAppResult }
   getConnection: { input: GetConnectionInput; response: ConnectionResult }
   getConnector: { input: GetConnectorInput; response: ConnectorResult }
@@ -659,6 +671,7 @@ export interface OperationTypes {
   listCompanies: { input: ListCompaniesInput; response: CompaniesPage }
   listCompanyContacts: { input: ListCompanyContactsInput; response: CompanyContactsPage }
   listCompanyEvents: { input: ListCompanyEventsInput; response: CompanyEventsPage }
+  listComputedProperties: { input: ListComputedPropertiesInput; response: ComputedPropertiesPage }
   listConnectedApps: { input: ListConnectedAppsInput; response: ConnectedAppsPage }
   listConnectionErrors: { input: ListConnectionErrorsInput; response: ConnectionErrorsPage }
   listConnectionRuns: { input: ListConnectionRunsInput; response: ConnectionRunsPage }
@@ -794,6 +807,7 @@ export interface OperationTypes {
   updateAlert: { input: UpdateAlertInput; response: UpdateAlertResult }
   updateApiKey: { input: UpdateApiKeyInput; response: UpdateApiKeyResult }
   updateCompany: { input: UpdateCompanyInput; response: CompanyResult }
+  updateComputedProperty: { input: UpdateComputedPropertyInput; response: UpdateComputedPropertyResult }
   updateConnectedApp: { input: UpdateConnectedAppInput; response: UpdateConnectedAppResult }
   updateConnection: { input: UpdateConnectionInput; response: ConnectionResult }
   updateContact: { input: UpdateContactInput; response: ContactResult }
@@ -1006,6 +1020,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Have a property of contacts or companies computed.
+   *
+   * Send either `function` and `event`, or `score`. Existing records get their values in the background; from then on, they follow events and time within 10 seconds. Nobody else can write the property. Needs the scope `contacts:write`. Also needs the scope `events:read`. Also needs the scope `companies:write` for companies.
+   */
+  createComputedProperty(input: CreateComputedPropertyInput, options?: RequestOptions): Promise<ComputedPropertyResult> {
+    return this.call('POST /v1/computed-properties', input, options)
+  }
+
+  /**
    * Connect a system and start pulling its data.
    *
    * The credentials are tested first. To sign in at a provider instead, start with `POST /v1/authorizations`, with the purpose `{"kind": "connection", "connector": …}`, which also has the settings, `source` and `read_since`. Needs the scope `settings:write`. Also needs the scopes `contacts:write`, `companies:write` and `events:write`.
@@ -1156,6 +1179,15 @@ export class Operations extends Caller {
    */
   deleteCompany(input: DeleteCompanyInput, options?: RequestOptions): Promise<DeleteCompanyResult> {
     return this.call('DELETE /v1/companies/{company_id}', input, options)
+  }
+
+  /**
+   * Delete a computed property; its values are removed in the background.
+   *
+   * Needs the scope `contacts:write`. Also needs the scope `companies:write` for companies.
+   */
+  deleteComputedProperty(input: DeleteComputedPropertyInput, options?: RequestOptions): Promise<DeleteComputedPropertyResult> {
+    return this.call('DELETE /v1/computed-properties/{computed_property_id}', input, options)
   }
 
   /**
@@ -1462,6 +1494,15 @@ export class Operations extends Caller {
    */
   getCompanyEngagement(input: GetCompanyEngagementInput, options?: RequestOptions): Promise<GetCompanyEngagementResult> {
     return this.call('GET /v1/companies/{company_id}/engagement', input, options)
+  }
+
+  /**
+   * Get a computed property.
+   *
+   * Needs the scope `contacts:read`.
+   */
+  getComputedProperty(input: GetComputedPropertyInput, options?: RequestOptions): Promise<ComputedPropertyResult> {
+    return this.call('GET /v1/computed-properties/{computed_property_id}', input, options)
   }
 
   /**
@@ -2063,6 +2104,15 @@ export class Operations extends Caller {
    */
   listCompanyEvents(input: ListCompanyEventsInput, options?: RequestOptions): List<CompanyEventsPage, NonNullable<CompanyEventsPage['events']>[number]> {
     return this.list('GET /v1/companies/{company_id}/events', input, options, 'events', 'page')
+  }
+
+  /**
+   * List the computed properties, by name.
+   *
+   * Needs the scope `contacts:read`.
+   */
+  listComputedProperties(input: ListComputedPropertiesInput = {}, options?: RequestOptions): List<ComputedPropertiesPage, NonNullable<ComputedPropertiesPage['computed_properties']>[number]> {
+    return this.list('GET /v1/computed-properties', input, options, 'computed_properties', 'page')
   }
 
   /**
@@ -3276,6 +3326,15 @@ export class Operations extends Caller {
    */
   updateCompany(input: UpdateCompanyInput, options?: RequestOptions): Promise<CompanyResult> {
     return this.call('PUT /v1/companies/{company_id}', input, options)
+  }
+
+  /**
+   * Change what is computed; omitted fields keep their values.
+   *
+   * null removes `property` or `within_days`. Records keep their values until they get the new ones in the background. Needs the scope `contacts:write`. Also needs the scope `events:read`. Also needs the scope `companies:write` for companies.
+   */
+  updateComputedProperty(input: UpdateComputedPropertyInput, options?: RequestOptions): Promise<UpdateComputedPropertyResult> {
+    return this.call('PATCH /v1/computed-properties/{computed_property_id}', input, options)
   }
 
   /**

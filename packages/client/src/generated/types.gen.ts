@@ -203,7 +203,7 @@ export type AgentSettings = {
 };
 
 /**
- * What has an agent look at a contact: `event`, with `where` if not every such event counts, or `segment_entered`.
+ * What has an agent look at a contact: `event`, with `where` if not every such event counts, `segment_entered`, or `score`.
  */
 export type AgentTrigger = {
     event?: string;
@@ -215,6 +215,16 @@ export type AgentTrigger = {
      * The id of a segment of contacts.
      */
     segment_entered?: string;
+    /**
+     * A score of contacts, which is a computed property.
+     */
+    score?: {
+        name: string;
+        /**
+         * The score rises from below this to at least this.
+         */
+        gte: number;
+    };
 };
 
 export type AggregateResult = {
@@ -1118,6 +1128,66 @@ export type CompleteAuthorizationResult = {
     warnings?: Array<string>;
 };
 
+export type ComputedPropertiesPage = {
+    status: 'success';
+    computed_properties: Array<ComputedProperty>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ComputedProperty = {
+    computed_property_id: string;
+    /**
+     * The key in `properties` that has the value.
+     */
+    name: string;
+    /**
+     * What has the property.
+     */
+    entity: 'contacts' | 'companies';
+    /**
+     * null for a score.
+     */
+    function: 'count' | 'sum' | 'avg' | 'min' | 'max' | 'distinct' | 'first' | 'last' | 'most_frequent' | null;
+    /**
+     * The name of the events; null for a score.
+     */
+    event: string | null;
+    /**
+     * Conditions on each event; all must be true.
+     */
+    where: Array<PropertyCondition | NestedFilter>;
+    /**
+     * The property of the events that is computed.
+     */
+    property: string | null;
+    /**
+     * Only events of so many days count; null: all do.
+     */
+    within_days: number | null;
+    /**
+     * The rules of a score; null for a function.
+     */
+    score: Array<ComputedPropertyScoreRule> | null;
+    /**
+     * Whether records still get their first value, because the property is new or was changed.
+     */
+    filling: boolean;
+    created_at: string;
+    updated_at: string;
+};
+
+export type ComputedPropertyResult = {
+    status: 'success';
+    computed_property: ComputedProperty;
+    warnings?: Array<string>;
+};
+
+export type ComputedPropertyScoreRule = {
+    filter: SegmentFilter;
+    points: number;
+};
+
 export type ConnectedApp = {
     grant_id: string;
     /**
@@ -1362,6 +1432,9 @@ export type Contact = {
     properties_provenance?: {
         [key: string]: Provenance;
     };
+    scores?: {
+        [key: string]: ContactScore;
+    };
 };
 
 export type ContactEnrichment = {
@@ -1395,6 +1468,17 @@ export type ContactResult = {
     status: 'success';
     contact: Contact;
     warnings?: Array<string>;
+};
+
+export type ContactScore = {
+    /**
+     * The sum of the points of `reasons`, as of now; the property follows within 10 seconds.
+     */
+    value: number;
+    /**
+     * The rules that match, in their order.
+     */
+    reasons: Array<ScoreReason>;
 };
 
 export type ContactVisitor = {
@@ -1609,6 +1693,13 @@ export type DeleteCompanyResult = {
     status: 'success';
     deleted: true;
     company_id: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteComputedPropertyResult = {
+    status: 'success';
+    deleted: true;
+    computed_property_id: string;
     warnings?: Array<string>;
 };
 
@@ -3388,6 +3479,9 @@ export type ListedContact = {
     properties_provenance?: {
         [key: string]: Provenance;
     };
+    scores?: {
+        [key: string]: ContactScore;
+    };
 };
 
 export type ListedImport = {
@@ -4049,9 +4143,13 @@ export type Property = {
      */
     kinds: Array<'text' | 'number' | 'boolean' | 'time' | 'list'>;
     /**
-     * Whether people can set it: not if the service derives it or it records a consent.
+     * Whether people can set it: not if the service derives or computes it, or it records a consent.
      */
     is_editable: boolean;
+    /**
+     * Whether it is a computed property.
+     */
+    is_computed: boolean;
     /**
      * Whether lists and exports include it by default.
      */
@@ -4490,9 +4588,9 @@ export type Run = {
     agent_id: string;
     status: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
     /**
-     * `event` and `segment_entered`: a trigger of the agent, which is in `triggered_by`. `proposal`: the run records an action that someone proposed for the agent, which evaluated nothing.
+     * `event`, `segment_entered` and `score`: a trigger of the agent, which is in `triggered_by`. `proposal`: the run records an action that someone proposed for the agent, which evaluated nothing.
      */
-    trigger: 'manual' | 'schedule' | 'event' | 'segment_entered' | 'proposal';
+    trigger: 'manual' | 'schedule' | 'event' | 'segment_entered' | 'score' | 'proposal';
     /**
      * The trigger of the agent that noticed the contacts; null if no trigger did.
      */
@@ -4554,9 +4652,9 @@ export type RunDetail = {
     agent_id: string;
     status: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
     /**
-     * `event` and `segment_entered`: a trigger of the agent, which is in `triggered_by`. `proposal`: the run records an action that someone proposed for the agent, which evaluated nothing.
+     * `event`, `segment_entered` and `score`: a trigger of the agent, which is in `triggered_by`. `proposal`: the run records an action that someone proposed for the agent, which evaluated nothing.
      */
-    trigger: 'manual' | 'schedule' | 'event' | 'segment_entered' | 'proposal';
+    trigger: 'manual' | 'schedule' | 'event' | 'segment_entered' | 'score' | 'proposal';
     /**
      * The trigger of the agent that noticed the contacts; null if no trigger did.
      */
@@ -4632,6 +4730,22 @@ export type SavedViewResult = {
     status: 'success';
     view: SavedView;
     warnings?: Array<string>;
+};
+
+export type ScoreReason = {
+    points: number;
+    /**
+     * The filter of the rule as a sentence.
+     */
+    text: string;
+};
+
+export type ScoreRule = {
+    filter: SegmentFilter;
+    /**
+     * Added to the score while the filter matches; may be negative.
+     */
+    points: number;
 };
 
 export type SdkBatch = {
@@ -5429,6 +5543,16 @@ export type UpdateAlertResult = {
 export type UpdateApiKeyResult = {
     status: 'success';
     key: ApiKey;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type UpdateComputedPropertyResult = {
+    status: 'success';
+    computed_property: ComputedProperty;
     /**
      * The names of the fields that changed.
      */
@@ -6498,6 +6622,41 @@ export type CreateCompanyInput = {
     };
 };
 
+export type CreateComputedPropertyInput = {
+    /**
+     * The key of the property. No record may have a property of this name yet. It cannot be changed.
+     */
+    name: string;
+    /**
+     * What gets the property. It cannot be changed.
+     */
+    entity: 'contacts' | 'companies';
+    /**
+     * What is computed of the events. `first`, `last` and `most_frequent` are values of `property`; of values that are equally frequent, the latest.
+     */
+    function?: 'count' | 'sum' | 'avg' | 'min' | 'max' | 'distinct' | 'first' | 'last' | 'most_frequent';
+    /**
+     * The name of the events.
+     */
+    event?: string;
+    /**
+     * Conditions on each event alone; all must be true.
+     */
+    where?: Array<PropertyCondition | NestedFilter>;
+    /**
+     * The property of the events that is computed, such as `data.amount`; for every function but `count`, which has none.
+     */
+    property?: string | null;
+    /**
+     * Only events of the latest days count, each of 24 hours.
+     */
+    within_days?: number | null;
+    /**
+     * In place of a function: the value is the sum of the points of the filters that match.
+     */
+    score?: Array<ScoreRule>;
+};
+
 export type CreateConnectionInput = {
     connector: string;
     /**
@@ -6699,6 +6858,13 @@ export type DeleteCompanyInput = {
      * The company.
      */
     company_id: string;
+};
+
+export type DeleteComputedPropertyInput = {
+    /**
+     * The computed property.
+     */
+    computed_property_id: string;
 };
 
 export type DeleteConnectionInput = {
@@ -6920,6 +7086,10 @@ export type ExportCompaniesInput = {
      */
     sort_by?: 'name' | 'createdate';
     /**
+     * A computed property of companies to sort by, in place of `sort_by`.
+     */
+    sort_property?: string;
+    /**
      * Sort direction; missing values come last in both directions.
      */
     sort_dir?: 'asc' | 'desc';
@@ -7051,6 +7221,10 @@ export type ExportContactsInput = {
      */
     sort_by?: 'email' | 'firstname' | 'lastname' | 'company' | 'createdate';
     /**
+     * A computed property of contacts to sort by, in place of `sort_by`.
+     */
+    sort_property?: string;
+    /**
      * Sort direction; missing values come last in both directions.
      */
     sort_dir?: 'asc' | 'desc';
@@ -7063,7 +7237,7 @@ export type ExportContactsInput = {
      */
     fields?: string;
     /**
-     * What to add. Comma-separated list of: provenance.
+     * What to add. Comma-separated list of: provenance, scores.
      */
     include?: string;
     /**
@@ -7330,6 +7504,13 @@ export type GetCompanyEngagementInput = {
     company_id: string;
 };
 
+export type GetComputedPropertyInput = {
+    /**
+     * The computed property.
+     */
+    computed_property_id: string;
+};
+
 export type GetConnectedAppInput = {
     /**
      * The connected app.
@@ -7361,7 +7542,7 @@ export type GetContactInput = {
      */
     events_limit?: string;
     /**
-     * What to add. Comma-separated list of: provenance, raw.
+     * What to add. Comma-separated list of: provenance, raw, scores.
      */
     include?: string;
     /**
@@ -8325,6 +8506,10 @@ export type ListCompaniesInput = {
      */
     sort_by?: 'name' | 'createdate';
     /**
+     * A computed property of companies to sort by, in place of `sort_by`.
+     */
+    sort_property?: string;
+    /**
      * Sort direction; missing values come last in both directions.
      */
     sort_dir?: 'asc' | 'desc';
@@ -8370,6 +8555,25 @@ export type ListCompanyEventsInput = {
      * The company.
      */
     company_id: string;
+};
+
+export type ListComputedPropertiesInput = {
+    /**
+     * Only those of contacts, or of companies.
+     */
+    entity?: 'contacts' | 'companies';
+    /**
+     * Words that must all occur in the name. At most 10 words.
+     */
+    search?: string;
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
 };
 
 export type ListConnectedAppsInput = {
@@ -8580,6 +8784,10 @@ export type ListContactsInput = {
      */
     sort_by?: 'email' | 'firstname' | 'lastname' | 'company' | 'createdate';
     /**
+     * A computed property of contacts to sort by, in place of `sort_by`.
+     */
+    sort_property?: string;
+    /**
      * Sort direction; missing values come last in both directions.
      */
     sort_dir?: 'asc' | 'desc';
@@ -8592,7 +8800,7 @@ export type ListContactsInput = {
      */
     fields?: string;
     /**
-     * What to add. Comma-separated list of: provenance.
+     * What to add. Comma-separated list of: provenance, scores.
      */
     include?: string;
 };
@@ -10414,6 +10622,37 @@ export type UpdateCompanyInput = {
     properties?: {
         [key: string]: unknown;
     };
+};
+
+export type UpdateComputedPropertyInput = {
+    /**
+     * The computed property.
+     */
+    computed_property_id: string;
+    /**
+     * What is computed of the events. `first`, `last` and `most_frequent` are values of `property`; of values that are equally frequent, the latest.
+     */
+    function?: 'count' | 'sum' | 'avg' | 'min' | 'max' | 'distinct' | 'first' | 'last' | 'most_frequent';
+    /**
+     * The name of the events.
+     */
+    event?: string;
+    /**
+     * Conditions on each event alone; all must be true.
+     */
+    where?: Array<PropertyCondition | NestedFilter>;
+    /**
+     * The property of the events that is computed, such as `data.amount`; for every function but `count`, which has none.
+     */
+    property?: string | null;
+    /**
+     * Only events of the latest days count, each of 24 hours.
+     */
+    within_days?: number | null;
+    /**
+     * In place of a function: the value is the sum of the points of the filters that match.
+     */
+    score?: Array<ScoreRule>;
 };
 
 export type UpdateConnectedAppInput = {

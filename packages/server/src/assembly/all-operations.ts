@@ -18,6 +18,7 @@ import { BATCH_OPERATIONS } from '../batch/operations.ts'
 import { BULK_OPERATIONS } from '../bulk/operations.ts'
 import { CLOSING_OPERATIONS } from '../closing/operations.ts'
 import { COMPANY_OPERATIONS } from '../companies/operations.ts'
+import { COMPUTED_PROPERTY_OPERATIONS } from '../computed/operations.ts'
 import { CONNECTION_OPERATIONS } from '../connectors/operations.ts'
 import { MERGE_OPERATIONS } from '../contacts/merging/operations.ts'
 import { NOTE_OPERATIONS } from '../contacts/notes/operations.ts'
@@ -96,6 +97,7 @@ const FEATURES = [
   SOURCE_PUSH_OPERATIONS,
   OVERVIEW_OPERATIONS,
   PROPERTY_OPERATIONS,
+  COMPUTED_PROPERTY_OPERATIONS,
   VIEW_OPERATIONS,
   ERASURE_OPERATIONS,
   EXPORT_OPERATIONS,

@@ -10,6 +10,8 @@ const BASELINE = [
   'journal/tables.sql',
   'access/tables.sql',
   'operations/tables.sql',
+  // Before the tables whose triggers call its function.
+  'computed/tables.sql',
   'companies/tables.sql',
   'contacts/tables.sql',
   'sources/tables.sql',

@@ -3,6 +3,8 @@ import type { FindIdentificationKeys } from '../access/identification-settings.t
 import { executedText } from '../agents/actions/read.ts'
 import { cacheReacting } from '../agents/triggers/append.ts'
 import { keepCompany } from '../companies/write.ts'
+import { createComputedChecks, prepareChecks } from '../computed/checks.ts'
+import { cacheComputed } from '../computed/definitions.ts'
 import { createActivityOutbox } from '../connectors/activities/outbox.ts'
 import { createOutbox } from '../connectors/write-back/outbox.ts'
 import { visitorStatements } from '../contacts/visitors/flush.ts'
@@ -20,6 +22,7 @@ import type { Logger } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { PlaceOf } from '../platform/places.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
+import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 import { watchSegments } from '../segments/watch.ts'
 import { createCallRecorder } from '../sites/ingestion/record-calls.ts'
@@ -73,7 +76,8 @@ export async function startRecording({
     const eventIds = await startEventIdCleanup(stores.database, clock, log)
     cleanup.push(eventIds.stop)
     const findReacting = cacheReacting(invalidation)
-    const append = createAppend(findReacting)
+    const findComputed = cacheComputed(invalidation)
+    const append = createAppend({ findReacting, findComputed })
     const segments = await watchSegments({ stores, clock, log, append })
     cleanup.push(segments.stop)
     // Events that an earlier process accepted but did not project.
@@ -84,7 +88,7 @@ export async function startRecording({
       pool: postgres.pool,
       projector,
       visitorStatements,
-      preparePart: prepareConsequences(stores, invalidation, findReacting),
+      preparePart: prepareConsequences(stores, invalidation, { findReacting, findComputed }),
       clock,
       log,
       metrics,
@@ -95,19 +99,24 @@ export async function startRecording({
       },
     })
     cleanup.push(groupCommit.drain)
-    // What happened long ago causes no webhook deliveries, and no agent reacts to it.
+    // What happened long ago causes no webhook deliveries, and no agent reacts to it; it counts for computed properties.
     const historyCommit = createGroupCommit({
       pool: postgres.pool,
       projector,
       visitorStatements,
-      preparePart: async () => () => null,
+      preparePart: prepareChecks(stores, findComputed),
       clock,
       log,
       metrics,
       onRecorded: segments.onRecorded,
     })
     cleanup.push(historyCommit.drain)
-    const outboxes = [createOutbox(invalidation, clock), duplicateChecks, createActivityOutbox(executedText)]
+    const outboxes = [
+      createOutbox(invalidation, clock),
+      duplicateChecks,
+      createActivityOutbox(executedText),
+      createComputedChecks(findComputed),
+    ]
     const changing = {
       clock,
       segments: segments.follower,
@@ -116,6 +125,7 @@ export async function startRecording({
       append,
       tables: TABLES,
       findIgnoredIds,
+      findComputedNames: async (tenant: Tenant) => (await findComputed(tenant)).names,
       keepCompany,
       live,
       log,

@@ -7,6 +7,7 @@ import { namesOfRuns } from '../agents/runs/read.ts'
 import { namesOfAlerts } from '../alerts/alerts.ts'
 import type { SubjectKinds } from '../audit/subjects.ts'
 import { displayNamesOfCompanies } from '../companies/list.ts'
+import { namesOfComputedProperties } from '../computed/computed-properties.ts'
 import { namesOfConnections } from '../connectors/connections.ts'
 import { fullNamesOfContacts } from '../contacts/names.ts'
 import { namesOfHooks } from '../hooks/hooks.ts'
@@ -26,6 +27,7 @@ export const SUBJECT_KINDS: SubjectKinds = {
   alert: namesOfAlerts,
   api_key: namesOfKeys,
   company: displayNamesOfCompanies,
+  computed_property: namesOfComputedProperties,
   connection: namesOfConnections,
   contact: fullNamesOfContacts,
   dashboard: namesOfDashboards,

@@ -3,6 +3,7 @@ import { AGENT_TABLES } from '../agents/tables.ts'
 import { ALERT_TABLES } from '../alerts/tables.ts'
 import { CLOSING_TABLES } from '../closing/tables.ts'
 import { COMPANY_TABLES } from '../companies/tables.ts'
+import { COMPUTED_TABLES } from '../computed/tables.ts'
 import { CONNECTOR_TABLES } from '../connectors/tables.ts'
 import { NOTE_TABLES } from '../contacts/notes/tables.ts'
 import { CONTACT_TABLES } from '../contacts/tables.ts'
@@ -49,6 +50,7 @@ const ALL = {
   ...SEGMENT_TABLES,
   ...MEMBERSHIP_TABLES,
   ...DUPLICATE_TABLES,
+  ...COMPUTED_TABLES,
   ...CONVERSATION_TABLES,
   ...CONNECTOR_TABLES,
   ...AGENT_TABLES,

@@ -3,6 +3,7 @@ import { AGENT_QUEUES, startAgentWorkers } from '../agents/workers.ts'
 import { startAlertWorkers } from '../alerts/workers.ts'
 import { startDeletionWorkers } from '../closing/workers.ts'
 import { people } from '../companies/people.ts'
+import { startComputedWorkers } from '../computed/work.ts'
 import type { Config } from '../config.ts'
 import { CONNECTOR_QUEUES, startConnectorWorkers } from '../connectors/workers.ts'
 import { startConversationWorkers } from '../conversations/workers.ts'
@@ -75,6 +76,7 @@ const WORKERS: readonly ((context: Context) => Repeated | Promise<Repeated>)[] =
   startHookWorkers,
   startDeletionWorkers,
   startDuplicateWorkers,
+  startComputedWorkers,
   (context) => startAlertWorkers({ ...context, ...INSIGHT_SERVICES }),
   (context) => startMondayMails({ ...context, ...INSIGHT_SERVICES }),
 ]

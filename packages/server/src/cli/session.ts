@@ -4,11 +4,13 @@ import type { Pool } from 'pg'
 import { closedTenants } from '../access/closed-tenants.ts'
 import { readIgnoredIds } from '../access/identification-settings.ts'
 import { cacheReacting } from '../agents/triggers/append.ts'
-import { createAppend, prepareConsequences } from '../assembly/append.ts'
+import { createAppend, inOneStatement, prepareConsequences } from '../assembly/append.ts'
 import { ADDRESS_FILE, openEngines } from '../assembly/engines.ts'
 import { requireKnownPostgres } from '../assembly/known-tables.ts'
 import { TABLES } from '../assembly/tables.ts'
 import { keepCompany } from '../companies/write.ts'
+import { createComputedChecks, prepareChecks } from '../computed/checks.ts'
+import { readComputed } from '../computed/definitions.ts'
 import type { Config } from '../config.ts'
 import { createOutbox } from '../connectors/write-back/outbox.ts'
 import { visitorStatements } from '../contacts/visitors/flush.ts'
@@ -105,27 +107,40 @@ export function openGroupCommit(
   pool: Pool,
   {
     projector = { add: () => {} },
-    preparePart = prepareConsequences(stores, UNCACHED, cacheReacting(UNCACHED)),
+    preparePart,
   }: { projector?: Pick<Projector, 'add'>; preparePart?: PreparePart | undefined } = {},
 ): Pick<GroupCommit, 'record'> {
+  const prepared = preparePart
+    ? // What is imported happened long ago: it counts for computed properties, but causes nothing else.
+      inOneStatement([preparePart, prepareChecks(stores, readComputed)])
+    : prepareConsequences(stores, UNCACHED, { findReacting: cacheReacting(UNCACHED), findComputed: readComputed })
   const counts = () => ({ waiting: 0, setAside: 0, failures: 0 })
   const metrics = createMetrics(pool, stores.reads, counts)
-  return createGroupCommit({ pool, projector, visitorStatements, preparePart, clock: systemClock, log, metrics })
+  return createGroupCommit({
+    pool,
+    projector,
+    visitorStatements,
+    preparePart: prepared,
+    clock: systemClock,
+    log,
+    metrics,
+  })
 }
 
 /** Few, because the service uses the same server: a command works on one thing. */
 const CONNECTIONS = 5
 
 function openWriting(): WriteServices {
-  const outboxes = [createOutbox(UNCACHED, systemClock), duplicateChecks]
+  const outboxes = [createOutbox(UNCACHED, systemClock), duplicateChecks, createComputedChecks(readComputed)]
   const changing = {
     clock: systemClock,
     segments: follower(),
     outboxes,
     enrich: createEnrichment(readEnrichmentSettings),
-    append: createAppend(cacheReacting(UNCACHED)),
+    append: createAppend({ findReacting: cacheReacting(UNCACHED), findComputed: readComputed }),
     tables: TABLES,
     findIgnoredIds: readIgnoredIds,
+    findComputedNames: async (tenant: Tenant) => (await readComputed(tenant)).names,
     keepCompany,
     live: UNWATCHED,
     log,

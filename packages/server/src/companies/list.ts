@@ -1,4 +1,5 @@
 import { type ExpressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { valueToSortBy } from '../contacts/computed-names.ts'
 import { COMPANY_FACETS } from '../contacts/facets.ts'
 import { type FoundProperties, findProperties, NEWEST_RECORDS, sampleProperties } from '../contacts/found-properties.ts'
 import { showsText } from '../contacts/search.ts'
@@ -33,16 +34,28 @@ export interface CompanyFilters extends Partial<Record<keyof typeof COMPANY_FACE
 
 export interface CompanyOrder {
   sortBy: 'name' | 'createdate'
+  /** A property in place of it. */
+  property?: string | undefined
   direction: 'asc' | 'desc'
 }
 
 /** One page of the matching companies. */
 export async function listCompanies(tenant: Tenant, filters: CompanyFilters, order: CompanyOrder, page: Page) {
-  const { sortBy, direction } = order
+  const { sortBy, direction, property } = order
   const matching = matchingCompanies(tenant, filters)
   const read = (ordered: typeof matching, limit: number, offset: number) =>
     ordered.select(COMPANY_COLUMNS).orderBy('company_id', direction).limit(limit).offset(offset).execute()
-  const rows = await withReadLimit(tenant, filters, page, () => {
+  const readByProperty = (name: string) => {
+    const present = matching.where(sql<SqlBool>`properties ? ${name}`)
+    const missing = matching.where(sql<SqlBool>`NOT properties ? ${name}`)
+    return missingLast(page, {
+      present: (limit, offset) => read(present.orderBy(valueToSortBy(name), direction), limit, offset),
+      missing: (limit, offset) => read(missing, limit, offset),
+      countPresent: () => countRows(present),
+    })
+  }
+  const rows = await withReadLimit(tenant, filters, page, property !== undefined, () => {
+    if (property !== undefined) return readByProperty(property)
     if (sortBy === 'createdate') return read(matching.orderBy('created_at', direction), page.limit, offsetOf(page))
     const present = matching.where('sort_name', 'is not', null)
     const missing = matching.where('sort_name', 'is', null)
@@ -58,7 +71,7 @@ export async function listCompanies(tenant: Tenant, filters: CompanyFilters, ord
 
 /** The number of matching companies. */
 export async function countCompanies(tenant: Tenant, filters: CompanyFilters): Promise<number> {
-  return withReadLimit(tenant, filters, FIRST_PAGE, () => countRows(matchingCompanies(tenant, filters)))
+  return withReadLimit(tenant, filters, FIRST_PAGE, false, () => countRows(matchingCompanies(tenant, filters)))
 }
 
 async function countRows(matching: ReturnType<typeof matchingCompanies>): Promise<number> {
@@ -144,10 +157,16 @@ export async function displayNamesOfCompanies(
 }
 
 /** Limits how many reads run at once that may scan all companies: broad or unindexed filters, and deep pages. */
-function withReadLimit<T>(tenant: Tenant, filters: CompanyFilters, page: Page, work: () => Promise<T>): Promise<T> {
+function withReadLimit<T>(
+  tenant: Tenant,
+  filters: CompanyFilters,
+  page: Page,
+  sortsAll: boolean,
+  work: () => Promise<T>,
+): Promise<T> {
   const { search, min_employees, max_employees, created_after, created_before, condition } = filters
   const broad = [min_employees, max_employees, created_after, created_before, condition]
-  const isHeavy = wordsOf(search).length > 0 || broad.some((value) => value !== undefined) || isDeep(page)
+  const isHeavy = sortsAll || wordsOf(search).length > 0 || broad.some((value) => value !== undefined) || isDeep(page)
   return isHeavy ? tenant.heavyRead(work) : work()
 }
 

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import type { WarningsAbout } from '../conditions/language.ts'
+import { requireNotComputed, requireSortable } from '../contacts/computed-names.ts'
 import { ProjectedContact } from '../contacts/contact-object.ts'
 import { countContacts, listContacts } from '../contacts/list.ts'
 import { namesOverlapping } from '../contacts/visible-texts.ts'
@@ -55,16 +56,17 @@ export const COMPANY_OPERATIONS = [
     },
     errors: ['400 event_filter_too_broad', '400 unknown_segment'],
     async run(
-      { tenant, now, redaction, warn, warningsAbout, companyFilter, requireScope },
-      { page, limit, sort_by, sort_dir, count_only, ...query },
+      { tenant, now, redaction, warn, warningsAbout, companyFilter, requireScope, findComputedNames },
+      { page, limit, sort_by, sort_property, sort_dir, count_only, ...query },
     ) {
+      requireSortable(sort_property, (await findComputedNames(tenant)).companies)
       const mayName = redaction && (await namesOverlapping(tenant, wordsOf(query.search)))
       const filters = await companyFiltersOf(tenant, query, { companyFilter, now, mayName, requireScope })
       const warnings = query.filter === undefined ? [] : await warningsAbout(tenant, 'companies', query.filter)
       for (const warning of warnings) warn(warning)
       const counting = countCompanies(tenant, filters)
       if (count_only) return { count: await counting }
-      const order = { sortBy: sort_by, direction: sort_dir } as const
+      const order = { sortBy: sort_by, property: sort_property, direction: sort_dir } as const
       const [companies, total] = await Promise.all([listCompanies(tenant, filters, order, { page, limit }), counting])
       return { companies, pagination: paginationOf({ page, limit }, total) }
     },
@@ -82,12 +84,14 @@ export const COMPANY_OPERATIONS = [
     // A company has a domain or a name.
     needsBody: true,
     example: { domain: 'analytical.example', name: 'Analytical Engines' },
-    errors: ['409 company_domain_taken', '413 company_too_large'],
+    errors: ['409 company_domain_taken', '409 computed_property', '413 company_too_large'],
     etag: ({ company }) => etagOfCompany(company),
     unaudited: 'data, not a setting of the tenant',
     isAtomic: true,
-    async run({ tenant, now }, fields) {
-      return { company: toCompanyObject(await createCompany(tenant, parseCompany(fields, true), now)) }
+    async run({ tenant, now, findComputedNames }, fields) {
+      const changes = parseCompany(fields, true)
+      requireNotComputed(changes.properties, (await findComputedNames(tenant)).companies)
+      return { company: toCompanyObject(await createCompany(tenant, changes, now)) }
     },
   }),
   companyOperation({
@@ -199,12 +203,13 @@ export const COMPANY_OPERATIONS = [
     input: { ...CompanyPath, ...COMPANY_FIELDS },
     output: { company: Company },
     example: { name: 'Analytical Engines', properties: { industry: 'Computing' } },
-    errors: ['409 company_domain_taken', '413 company_too_large'],
+    errors: ['409 company_domain_taken', '409 computed_property', '413 company_too_large'],
     etag: ({ company }) => etagOfCompany(company),
     ifMatch: true,
     unaudited: 'data, not a setting of the tenant',
-    async run({ tenant, now, requireMatch }, { company_id, ...fields }) {
+    async run({ tenant, now, requireMatch, findComputedNames }, { company_id, ...fields }) {
       const changes = parseCompany(fields, false)
+      requireNotComputed(changes.properties, (await findComputedNames(tenant)).companies)
       return { company: toCompanyObject(await updateCompany(tenant, company_id, changes, now, requireMatch)) }
     },
   }),

@@ -1,5 +1,6 @@
 import type { RawBuilder, SqlBool } from 'kysely'
 import Type from 'typebox'
+import { sortProperty } from '../contacts/computed-names.ts'
 import { COMPANY_FACET_FILTERS } from '../contacts/facets.ts'
 import { checkProperties, PropertiesInput, type PropertyChanges } from '../contacts/properties.ts'
 import type { MayName } from '../contacts/visible-texts.ts'
@@ -53,12 +54,13 @@ export const ListCompaniesQuery = Type.Object({
   filter: filterJson('Its conditions are about the company, and the events of its contacts together.'),
   segment_id: filterId('Members of this segment of companies.'),
   sort_by: oneOf(['name', 'createdate'], 'The field to sort by.', 'createdate'),
+  sort_property: sortProperty('companies'),
   sort_dir: oneOf(['asc', 'desc'], 'Sort direction; missing values come last in both directions.', 'desc'),
   count_only: flag('Return only the number of results.', false),
 })
 
 type ListQuery = Type.Static<typeof ListCompaniesQuery>
-type Order = 'page' | 'limit' | 'sort_by' | 'sort_dir' | 'count_only'
+type Order = 'page' | 'limit' | 'sort_by' | 'sort_property' | 'sort_dir' | 'count_only'
 
 /**
  * Reads the filters of a list that belong to another feature: segments know companies, not the other way round.

@@ -34,15 +34,21 @@ type Said = Record<string, Properties[string]>
 /**
  * Writes a source's companies. A company is found by the source's id, else by its domain, else by the ids that were merged
  * into it, else created. Only what differs from what the source said last is written, so that an old value never replaces
- * what others have written since.
+ * what others have written since. @param computed the properties that only the service writes: they are left out
  */
 export async function writeSourceCompanies(
   tenant: Tenant,
   source: string,
-  companies: readonly SourceCompany[],
+  sent: readonly SourceCompany[],
+  computed: ReadonlySet<string>,
   now: Date,
 ): Promise<CompanyResult[]> {
-  if (companies.length === 0) return []
+  if (sent.length === 0) return []
+  // A connected system may have them from here and repeat them.
+  const companies = sent.map((company) => ({
+    ...company,
+    properties: Object.fromEntries(Object.entries(company.properties).filter(([key]) => !computed.has(key))),
+  }))
   return changeRecords(tenant, async (tx) => {
     const results = new Map<SourceCompany, CompanyResult>()
     // Sorted, so that two transactions with the same companies cannot deadlock.

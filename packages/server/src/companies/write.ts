@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
+import { computedAmong, requireNotComputed } from '../contacts/computed-names.ts'
 import { lockContactsOfCompany } from '../contacts/locks.ts'
 import { companiesWithContacts } from '../contacts/of-companies.ts'
-import { mergeProperties, type Properties } from '../contacts/properties.ts'
+import { mergeProperties, type Properties, type PropertyValue } from '../contacts/properties.ts'
 import { requireCompanyFits } from '../contacts/size.ts'
 import { changeContacts, type WriteDependencies } from '../contacts/writing/transaction.ts'
 import type { CompanyOfWrite, WrittenCompany } from '../contacts/writing/write.ts'
-import { conflict, notFound, type ServiceError, validationError } from '../platform/errors.ts'
+import { conflict, notFound, ServiceError, validationError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import { Collision, changeRecords } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -86,34 +87,40 @@ export interface CompanyOfGroup {
 /** How a company is written with the contact that a form, a call or a hook names. */
 export function companyOfWrite(
   data: CompanyOfForm | CompanyOfGroup,
-  options: Parameters<typeof upsertCompany>[2],
+  options: { isVerified: boolean; asOf?: Date | null },
 ): CompanyOfWrite {
   const externalId = 'externalId' in data ? data.externalId : null
-  return { key: data.domain ?? externalId ?? '', write: (tx, now) => upsertCompany(tx, data, options, now) }
+  return {
+    key: data.domain ?? externalId ?? '',
+    write: (tx, now, computed) => upsertCompany(tx, data, { ...options, computed }, now),
+  }
 }
 
 /**
  * Finds or creates the company that a form or a group call names. On an existing company, a form or a page fills blanks
  * and replaces values from earlier ones; a verified sender replaces everything. Call it in the transaction that links
  * the contact.
- * @param asOf when the values were sent, if that was earlier: of a company that was changed since, they fill blanks.
+ * @param computed the properties that only the service writes. @param asOf when the values were sent, if that was earlier: of a company that was changed since, they fill blanks.
  */
 async function upsertCompany(
   tx: Tenant,
   data: CompanyOfForm | CompanyOfGroup,
-  { isVerified, asOf = null }: { isVerified: boolean; asOf?: Date | null },
+  { isVerified, asOf = null, computed }: { isVerified: boolean; asOf?: Date | null; computed: ReadonlySet<string> },
   now: Date,
 ): Promise<WrittenCompany> {
-  const { domain, name, properties } = data
+  const { domain, name } = data
+  if (isVerified) requireNotComputed(data.properties, computed)
+  const barred = computedAmong(data.properties, computed)
+  const properties = Object.fromEntries(Object.entries(data.properties).filter(([key]) => !computed.has(key)))
   const externalId = 'externalId' in data ? data.externalId : null
   const isFromForm = !isVerified
   const existing = await lockNamed(tx, domain, externalId)
   if (!existing) {
     const changes = { domain, name: name ?? (domain === null ? externalId : null), properties }
-    const write = { changes, externalId, formKeys: isVerified ? [] : keysOf(data), isFromForm }
+    const write = { changes, externalId, formKeys: isVerified ? [] : keysOf({ ...data, properties }), isFromForm }
     const created = await insertCompany(tx, write, now)
     if (!created) throw new Collision()
-    return { companyId: created.company_id, ignored: [] }
+    return { companyId: created.company_id, ignored: barred }
   }
   const all = { ...(name === undefined ? {} : { name }), properties }
   const sent = asOf !== null && existing.updated_at > asOf ? blanksOf(existing, all) : all
@@ -121,7 +128,7 @@ async function upsertCompany(
     ? { ignored: [], changes: sent, formKeys: formKeys(existing, sent) }
     : changesOfForm(existing, sent)
   await applyChanges(tx, existing, { ...write, isFromForm }, now)
-  return { companyId: existing.company_id, ignored }
+  return { companyId: existing.company_id, ignored: [...barred, ...ignored] }
 }
 
 /** The company with the tenant's own id, else the one with the domain; its row is locked. */
@@ -263,6 +270,34 @@ export async function applyChanges(
     .where('company_id', '=', before.company_id)
     .returning(COMPANY_COLUMNS)
     .executeTakeFirstOrThrow()
+}
+
+/**
+ * Writes the properties that the service computes of companies; null for one that a company must not have.
+ * @returns the ids of those that exist.
+ */
+export async function computeCompanies(
+  tx: Tenant,
+  values: ReadonlyMap<string, Readonly<Record<string, PropertyValue | null>>>,
+  now: Date,
+): Promise<string[]> {
+  const rows = await tx.db
+    .selectFrom('companies')
+    .select(COMPANY_COLUMNS)
+    .where('company_id', '=', sql<string>`any(${[...values.keys()]}::uuid[])`)
+    .orderBy('company_id')
+    .forUpdate()
+    .execute()
+  for (const row of rows) {
+    const changes = { properties: values.get(row.company_id) ?? {} }
+    try {
+      await applyChanges(tx, row, { changes, formKeys: row.form_keys, isFromForm: false }, now)
+    } catch (error) {
+      // A company that is full keeps what it has.
+      if (!(error instanceof ServiceError) || error.status >= 500) throw error
+    }
+  }
+  return rows.map(({ company_id }) => company_id)
 }
 
 async function findByDomain(tx: Tenant, domain: string) {

@@ -59,13 +59,14 @@ export async function writePage(
 ): Promise<PageResult> {
   const result: PageResult = { counts: {}, errors: [] }
   const ignored = await services.findIgnoredIds(tenant)
+  const computed = await services.findComputedNames(tenant)
   const companies = (page.companies ?? []).filter(({ externalId }) => {
     const isNobody = namesNobody(externalId, ignored)
     if (isNobody) fail(result, externalId, 'validation_error', ignoredId('external_id', externalId))
     return !isNobody
   })
   for (const some of inParts(companies, RECORDS_PER_WRITE)) {
-    const written = await writeSourceCompanies(tenant, writer.source, some, services.clock())
+    const written = await writeSourceCompanies(tenant, writer.source, some, computed.companies, services.clock())
     note(
       result,
       some.map(({ externalId }) => externalId),

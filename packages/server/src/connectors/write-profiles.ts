@@ -78,7 +78,9 @@ function writeOf({ source, kind }: Writer, contactId: string, profile: Profile):
     keys: { contactIds: [contactId] },
     apply(set, { now }) {
       const state = set.contact(contactId)
-      const write = { source, kind, properties, at: timeOf(profile, now), statement }
+      // The system may have them from here and repeat them.
+      const others = Object.entries(properties).filter(([key]) => !set.computed.has(key))
+      const write = { source, kind, properties: Object.fromEntries(others), at: timeOf(profile, now), statement }
       if (state) changeContact(set, state, write, now)
     },
   }

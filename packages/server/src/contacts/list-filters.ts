@@ -11,7 +11,10 @@ import type { ContactFilters, ListCondition } from './list.ts'
 import { ListContactsQuery } from './requests.ts'
 import type { HiddenFromSearch } from './search.ts'
 
-type Query = Omit<Type.Static<typeof ListContactsQuery>, 'page' | 'limit' | 'sort_by' | 'sort_dir' | 'count_only'>
+type Query = Omit<
+  Type.Static<typeof ListContactsQuery>,
+  'page' | 'limit' | 'sort_by' | 'sort_property' | 'sort_dir' | 'count_only'
+>
 
 const FACETS = Object.keys(CONTACT_FACETS) as (keyof typeof CONTACT_FACETS)[]
 

@@ -7,6 +7,7 @@ import { missingLast } from '../platform/postgres/missing-last.ts'
 import { endOfMillisecond, exactFacets } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { isContact, SEGMENT_IDS } from './columns.ts'
+import { valueToSortBy } from './computed-names.ts'
 import { type Projection, project, shows, toContactObject } from './contact-object.ts'
 import { CONTACT_COLUMNS } from './contact-row.ts'
 import { CONTACT_FACETS } from './facets.ts'
@@ -39,6 +40,8 @@ export interface ListCondition {
 
 export interface ContactOrder {
   sortBy: keyof typeof SORT_COLUMNS | 'createdate'
+  /** A property in place of it. */
+  property?: string | undefined
   direction: 'asc' | 'desc'
 }
 
@@ -60,7 +63,7 @@ const SORT_COLUMNS = {
 /** One page of the matching contacts, as API objects. */
 export async function listContacts(tenant: Tenant, filters: ContactFilters, options: ListOptions) {
   const { page, order, projection, withProvenance } = options
-  const { sortBy, direction } = order
+  const { sortBy, direction, property } = order
   const matching = matchingContacts(tenant, filters)
   const read = async (ordered: typeof matching, limit: number, offset: number) => {
     // The id makes the order total, so that pages never repeat a row.
@@ -73,7 +76,17 @@ export async function listContacts(tenant: Tenant, filters: ContactFilters, opti
       ? selected.select(recentNotes(NOTES_IN_LISTS, limit)).execute()
       : (await selected.execute()).map((row) => ({ ...row, notes: [] }))
   }
-  const rows = await withReadLimit(tenant, filters, page, () => {
+  const readByProperty = (name: string) => {
+    const present = matching.where(sql<SqlBool>`properties ? ${name}`)
+    const missing = matching.where(sql<SqlBool>`NOT properties ? ${name}`)
+    return missingLast(page, {
+      present: (limit, offset) => read(present.orderBy(valueToSortBy(name), direction), limit, offset),
+      missing: (limit, offset) => read(missing, limit, offset),
+      countPresent: () => countRows(present),
+    })
+  }
+  const rows = await withReadLimit(tenant, filters, page, property !== undefined, () => {
+    if (property !== undefined) return readByProperty(property)
     if (sortBy === 'createdate') return read(matching.orderBy('created_at', direction), page.limit, offsetOf(page))
     const column = SORT_COLUMNS[sortBy]
     const present = matching.where(column, 'is not', null)
@@ -97,7 +110,8 @@ export async function listContacts(tenant: Tenant, filters: ContactFilters, opti
 export async function countContacts(tenant: Tenant, filters: ContactFilters): Promise<number> {
   const { hidden: _, ...own } = filters
   const filtered = Object.values(own).some((value) => value !== undefined)
-  if (filtered) return withReadLimit(tenant, filters, FIRST_PAGE, () => countRows(matchingContacts(tenant, filters)))
+  if (filtered)
+    return withReadLimit(tenant, filters, FIRST_PAGE, false, () => countRows(matchingContacts(tenant, filters)))
   const row = await tenant.db
     .selectFrom('contact_counts')
     .select(({ fn }) => fn.sum('contacts').as('count'))
@@ -111,11 +125,17 @@ async function countRows(matching: ReturnType<typeof matchingContacts>): Promise
 }
 
 /** Limits how many reads run at once that may scan all contacts: broad or unindexed filters, and deep pages. */
-function withReadLimit<T>(tenant: Tenant, filters: ContactFilters, page: Page, work: () => Promise<T>): Promise<T> {
+function withReadLimit<T>(
+  tenant: Tenant,
+  filters: ContactFilters,
+  page: Page,
+  sortsAll: boolean,
+  work: () => Promise<T>,
+): Promise<T> {
   const { search, job_title, status, has_linkedin, created_after, created_before, conditions = [] } = filters
   const broad = [job_title, status, has_linkedin, created_after, created_before]
   const isBroad = broad.some((value) => value !== undefined) || conditions.some(({ isHeavy }) => isHeavy)
-  const isHeavy = wordsOf(search).length > 0 || isBroad || isDeep(page)
+  const isHeavy = sortsAll || wordsOf(search).length > 0 || isBroad || isDeep(page)
   return isHeavy ? tenant.heavyRead(work) : work()
 }
 

@@ -18,7 +18,9 @@ import { Pagination, paginationOf } from '../platform/http/pagination.ts'
 import { oneOf, wordList } from '../platform/http/query-parameters.ts'
 import { ContactId, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { TEXT } from '../platform/personal.ts'
+import type { Tenant } from '../platform/tenant.ts'
 import { missingContact } from './aliases.ts'
+import { requireSortable } from './computed-names.ts'
 import { EVENTS_MAX, readContactEvents, toContactEvent } from './contact-events.ts'
 import { Contact, etagOfContact, ProjectedContact, parseProjection } from './contact-object.ts'
 import { countContacts, listContacts } from './list.ts'
@@ -34,6 +36,7 @@ import {
   parseUpdateContact,
   READ_CONTACT_PARAMETERS,
 } from './requests.ts'
+import type { ContactScores, ScoresOf } from './scores.ts'
 import { hiddenFromSearch } from './search.ts'
 import { UnifiedProfile } from './unified-profile.ts'
 import { createContact, deleteContact, updateContact } from './write.ts'
@@ -45,6 +48,7 @@ export interface ContactServices extends WriteServices {
   /** Filters of lists that belong to other features. */
   listFilters: readonly ListFilter[]
   warningsAbout: WarningsAbout
+  scoresOf: ScoresOf
 }
 
 const tag = 'Contacts'
@@ -61,6 +65,21 @@ const COMPANY_OR_NONE = {
 }
 
 const contactOperation = operationsWith<ContactServices>()
+
+/** Contacts with their scores; those that lists show always have their id. */
+async function withScores<Listed extends { contact_id?: string }>(
+  contacts: readonly Listed[],
+  scoresOf: ScoresOf,
+  tenant: Tenant,
+  now: Date,
+): Promise<(Listed & { scores: ContactScores })[]> {
+  const found = await scoresOf(
+    tenant,
+    contacts.flatMap(({ contact_id: id }) => id ?? []),
+    now,
+  )
+  return contacts.map((contact) => ({ ...contact, scores: found.get(contact.contact_id ?? '') ?? {} }))
+}
 
 export const CONTACT_OPERATIONS = [
   contactOperation({
@@ -85,8 +104,10 @@ export const CONTACT_OPERATIONS = [
       count: Type.Optional(Type.Integer({ description: 'The only field with `count_only`; absent otherwise.' })),
     },
     errors: ['400 event_filter_too_broad', '400 unknown_import', '400 unknown_segment'],
-    async run({ tenant, config, now, listFilters, requireScope, redaction, warn, warningsAbout }, query) {
-      const { page, limit, sort_by, sort_dir, count_only, fields, include } = query
+    async run(context, query) {
+      const { tenant, config, now, listFilters, requireScope, redaction, warn, warningsAbout, scoresOf } = context
+      const { page, limit, sort_by, sort_property, sort_dir, count_only, fields, include } = query
+      requireSortable(sort_property, (await context.findComputedNames(tenant)).contacts)
       const contactsMax = config.eventFilterContactsMax
       const hidden = await hiddenFromSearch(tenant, redaction, query)
       const needs = { listFilters, now, contactsMax, requireScope, hidden }
@@ -97,12 +118,13 @@ export const CONTACT_OPERATIONS = [
       if (count_only) return { count: await counting }
       const options = {
         page: { page, limit },
-        order: { sortBy: sort_by, direction: sort_dir },
+        order: { sortBy: sort_by, property: sort_property, direction: sort_dir },
         projection: parseProjection(fields),
         withProvenance: include?.includes('provenance') ?? false,
       } as const
       const listing = filters ? listContacts(tenant, filters, options) : []
-      const [contacts, total] = await Promise.all([listing, counting])
+      const [listed, total] = await Promise.all([listing, counting])
+      const contacts = include?.includes('scores') ? await withScores(listed, scoresOf, tenant, now) : listed
       return { contacts, pagination: paginationOf({ page, limit }, total) }
     },
   }),
@@ -117,7 +139,7 @@ export const CONTACT_OPERATIONS = [
     output: { contact: Contact },
     status: 201,
     example: { email: 'ada@example.com', properties: { firstname: 'Ada', company: 'Analytical Engines' } },
-    errors: ['400 unknown_company', '409 contact_email_taken', '413 contact_too_large'],
+    errors: ['400 unknown_company', '409 computed_property', '409 contact_email_taken', '413 contact_too_large'],
     etag: ({ contact }) => etagOfContact(contact),
     unaudited: 'recorded as an event',
     isAtomic: true,
@@ -150,13 +172,17 @@ export const CONTACT_OPERATIONS = [
     },
     errors: ['404 contact_merged'],
     etag: ({ contact }) => etagOfContact(contact),
-    async run({ tenant, clock }, { contact_id, include_events, events_limit, include }) {
+    async run({ tenant, clock, scoresOf }, { contact_id, include_events, events_limit, include }) {
       const result = await readContact(tenant, contact_id, {
         eventsLimit: parseEventsLimit(include_events, events_limit),
         withProvenance: include?.includes('provenance') ?? false,
         withRaw: include?.includes('raw') ?? false,
       })
-      return { ...result, timestamp: clock().toISOString() }
+      const now = clock()
+      const [contact = result.contact] = include?.includes('scores')
+        ? await withScores([result.contact], scoresOf, tenant, now)
+        : []
+      return { ...result, contact, timestamp: now.toISOString() }
     },
   }),
   contactOperation({
@@ -238,6 +264,7 @@ export const CONTACT_OPERATIONS = [
       '404 contact_merged',
       '409 contact_email_taken',
       '409 too_many_visitors',
+      '409 computed_property',
       '413 contact_too_large',
     ],
     options: { company_id: COMPANY_OR_NONE },

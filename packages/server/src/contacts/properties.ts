@@ -8,7 +8,7 @@ import { LIFECYCLE_STAGES } from './property-catalogue.ts'
 
 /** Keys of one record, including a contact's email. */
 export const PROPERTIES_MAX = 500
-const KEY_LENGTH_MAX = 128
+export const KEY_LENGTH_MAX = 128
 /** Longer texts belong in a note; searching and sorting must stay cheap. */
 export const TEXT_LENGTH_MAX = 65_536
 

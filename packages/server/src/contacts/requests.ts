@@ -17,6 +17,7 @@ import {
 } from '../platform/http/query-parameters.ts'
 import { isUuid } from '../platform/ids.ts'
 import { type IgnoredIds, ignoredId, namesNobody } from '../platform/ids-of-nobody.ts'
+import { sortProperty } from './computed-names.ts'
 import { CONTACT_FACET_FILTERS } from './facets.ts'
 import { checkProperties, PropertiesInput, type PropertyChanges } from './properties.ts'
 import type { ContactUpdate, NewContact } from './write.ts'
@@ -79,10 +80,11 @@ export const ListContactsQuery = Type.Object({
   has_event_after: timestampBound('lower', 'The matching event happened at or after this time.'),
   has_event_before: timestampBound('upper', 'The matching event happened at or before this time.'),
   sort_by: oneOf(['email', 'firstname', 'lastname', 'company', 'createdate'], 'The field to sort by.', 'createdate'),
+  sort_property: sortProperty('contacts'),
   sort_dir: oneOf(['asc', 'desc'], 'Sort direction; missing values come last in both directions.', 'desc'),
   count_only: flag('Return only the number of results.', false),
   fields: filterText('summary, full, or a comma-separated list of field names and property keys.', 5_000),
-  include: wordList(['provenance'], 'What to add.'),
+  include: wordList(['provenance', 'scores'], 'What to add.'),
 })
 
 const EVENTS_LIMIT = { default: 20, max: 50 }
@@ -97,7 +99,7 @@ export const READ_CONTACT_PARAMETERS = {
       examples: ['5'],
     }),
   ),
-  include: wordList(['provenance', 'raw'], 'What to add.'),
+  include: wordList(['provenance', 'raw', 'scores'], 'What to add.'),
 }
 
 /** The `events_limit` of a read; null for no events. @throws ServiceError 400. */

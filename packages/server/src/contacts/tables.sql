@@ -82,6 +82,11 @@ CREATE TRIGGER company_contacts_updated AFTER UPDATE ON contacts FOR EACH ROW
   WHEN (OLD.company_id IS DISTINCT FROM NEW.company_id) EXECUTE FUNCTION check_companies();
 CREATE TRIGGER company_contacts_deleted AFTER DELETE ON contacts FOR EACH ROW
   WHEN (OLD.company_id IS NOT NULL) EXECUTE FUNCTION check_companies();
+-- What is computed of its contacts: see computed/tables.sql.
+CREATE TRIGGER computed_company_contacts_updated AFTER UPDATE ON contacts FOR EACH ROW
+  WHEN (OLD.company_id IS DISTINCT FROM NEW.company_id) EXECUTE FUNCTION check_computed_companies();
+CREATE TRIGGER computed_company_contacts_deleted AFTER DELETE ON contacts FOR EACH ROW
+  WHEN (OLD.company_id IS NOT NULL) EXECUTE FUNCTION check_computed_companies();
 
 -- Each source's own latest record of a contact: fields is {key: {value, updated_at}}.
 CREATE TABLE contact_sources (

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Tenant } from '../platform/tenant.ts'
+import { COMPUTED } from './computed-names.ts'
 import { strictness } from './consent.ts'
 import { type ContactRow, propertiesOf } from './contact-row.ts'
 import type { Properties, PropertyValue } from './properties.ts'
@@ -132,7 +133,7 @@ export function isOnlyWrittenBy(source: string, { row, records }: Contents, at: 
     record.updated_at.getTime() === at.getTime() &&
     row.external_id === null &&
     Object.values(row.properties_provenance as Provenance).every(
-      (entry) => entry.source === ENRICHMENT || isOfWrite(entry),
+      (entry) => entry.source === ENRICHMENT || entry.source === COMPUTED || isOfWrite(entry),
     )
   )
 }

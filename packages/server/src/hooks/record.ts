@@ -119,7 +119,8 @@ async function writeContact(
   const [result] = await writeRecords(tenant, services, source, [record], async (tx, { results }) => {
     const isWritten = results[0]?.status !== 'failed'
     const write = company && isWritten ? writeOfCompany(source, company, body) : null
-    companyId = write && (await write.write(tx, services.clock())).companyId
+    const { companies: computed } = await services.findComputedNames(tx)
+    companyId = write && (await write.write(tx, services.clock(), computed)).companyId
   })
   const { status, contactId } = orThrow(result)
   return { contactId, status, companyId }

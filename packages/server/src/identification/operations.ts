@@ -34,7 +34,7 @@ export const IDENTIFICATION_OPERATIONS = [
     output: { contact_id: ContactId, created: Type.Boolean(), linked_visitors: Type.Integer() },
     needsBody: true,
     example: { visitor_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071', user_id: 'user-42', email: 'ada@example.com' },
-    errors: ['409 too_many_visitors', '413 contact_too_large'],
+    errors: ['409 computed_property', '409 too_many_visitors', '413 contact_too_large'],
     unaudited: 'recorded as events',
     isAtomic: true,
     async check({ tenant, now, memory, findIgnoredIds, warn }, fields) {

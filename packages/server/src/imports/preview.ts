@@ -1,12 +1,12 @@
 import Type from 'typebox'
 import { propertiesOf } from '../contacts/contact-row.ts'
 import type { Properties } from '../contacts/properties.ts'
+import type { WriteServices } from '../contacts/writing/writer.ts'
 import { conflict } from '../platform/errors.ts'
 import { ContactId, Nullable } from '../platform/http/responses.ts'
 import { personal, valueNamedBy, WORD } from '../platform/personal.ts'
 import { pauseRun } from '../platform/runs/run.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import type { Clock } from '../platform/time.ts'
 import { type PlannedRecord, planRecords } from '../sources/write-records.ts'
 import { type Counts, READING_SHARE } from './import-object.ts'
 import { requireImport } from './imports.ts'
@@ -53,8 +53,13 @@ interface Preview {
 }
 
 /** Computes what the rows would do, with the code that writes them, and stores the counts and the first rows. */
-export async function previewRows(task: Task, file: MappedFile, clock: Clock): Promise<void> {
+export async function previewRows(
+  task: Task,
+  file: MappedFile,
+  { clock, findComputedNames }: Pick<WriteServices, 'clock' | 'findComputedNames'>,
+): Promise<void> {
   const { tenant } = task
+  const { contacts: computed } = await findComputedNames(tenant)
   const counts = { created: 0, updated: 0, unchanged: 0, failed: 0 }
   const shown: PreviewedRow[] = []
   const consent = createConsentCount(file.columns)
@@ -62,7 +67,7 @@ export async function previewRows(task: Task, file: MappedFile, clock: Clock): P
     let done = 0
     await forEachChunk(chunks, async (rows) => {
       const records = rows.map(({ record }) => record)
-      const planned = await tenant.heavyRead(() => planRecords(tenant, SOURCE, records, clock()))
+      const planned = await tenant.heavyRead(() => planRecords(tenant, SOURCE, records, computed, clock()))
       const results = planned.map(({ result }) => result)
       for (const { status } of results) counts[status]++
       consent.add(rows, results, changesByContact(planned))

@@ -49,7 +49,7 @@ async function work(task: Task, { writing, directory }: Dependencies): Promise<v
   const onRead = (_: number, characters: number) =>
     task.setProgress(Math.min(READING_SHARE, (READING_SHARE * characters) / sizeBytes))
   const file = { records, columns, size: sizeOf(headers), ignoredIds, onRead }
-  await (row.task === 'preview' ? previewRows(task, file, writing.clock) : importRows(task, file, writing))
+  await (row.task === 'preview' ? previewRows(task, file, writing) : importRows(task, file, writing))
 }
 
 function givenUp({ row }: Run<'imports'>): ServiceError {

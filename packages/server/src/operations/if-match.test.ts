@@ -65,6 +65,13 @@ const RECORDS = [
     }),
     changes: [{ name: 'Very many' }, { condition: { operator: 'above', value: 20 } }],
   },
+  {
+    noun: 'computed_property',
+    path: '/v1/computed-properties',
+    method: 'PATCH',
+    create: () => ({ name: `orders ${++made}`, entity: 'contacts', function: 'count', event: 'order' }),
+    changes: [{ within_days: 30 }, { event: 'refund' }],
+  },
 ] as const
 
 describe.each(RECORDS)('the ETag of a $noun', ({ noun, path, method, create, changes: [first, second] }) => {

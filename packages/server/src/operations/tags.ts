@@ -10,6 +10,10 @@ export const TAGS = [
     name: 'Enrichment',
     description: 'What the service finds out about contacts by itself, and fills in where they have nothing.',
   },
+  {
+    name: 'Computed properties',
+    description: 'Properties of contacts and companies that the service computes of their events, or as a score.',
+  },
   { name: 'Batch', description: 'Details or activity of many records in one request.' },
   {
     name: 'Events',

@@ -18,7 +18,7 @@ const CONTACT_USUAL = ['contact_id', ...namesOf(CONTACT_PROPERTIES, isUsual), 'c
 const COMPANY_USUAL = ['company_id', ...namesOf(COMPANY_PROPERTIES, isUsual), 'created_at']
 const EVENT_USUAL = ['timestamp', 'event', 'url', 'contact_email', 'visitor_id', 'browser', 'os', 'device_type', 'data']
 
-const ORDER = ['page', 'limit', 'sort_by', 'sort_dir', 'count_only', 'fields']
+const ORDER = ['page', 'limit', 'sort_by', 'sort_property', 'sort_dir', 'count_only', 'fields']
 const NO_FILTERS = [...ORDER, 'columns', 'include']
 
 /** A list as a file named after it. */
@@ -146,6 +146,6 @@ export function exportEntry(
 export function withoutOrder<Query extends object>(query: Query) {
   return Object.fromEntries(Object.entries(query).filter(([name]) => !ORDER.includes(name))) as Omit<
     Query,
-    'page' | 'limit' | 'sort_by' | 'sort_dir' | 'count_only' | 'fields'
+    'page' | 'limit' | 'sort_by' | 'sort_property' | 'sort_dir' | 'count_only' | 'fields'
   >
 }

@@ -1,6 +1,7 @@
 import { readTenant } from '../access/tenants.ts'
 import { findCompanyProperties } from '../companies/list.ts'
 import { EVENT_PROPERTY_NAMES, eventPropertyNamed, pathText } from '../conditions/event-property.ts'
+import type { FindComputedNames } from '../contacts/computed-names.ts'
 import { isConsent } from '../contacts/consent.ts'
 import { type FoundProperties, findContactProperties } from '../contacts/found-properties.ts'
 import {
@@ -29,6 +30,8 @@ export interface Property {
   kinds: ValueKind[]
   /** Whether people set it. The service derives the others, or they record a consent. */
   is_editable: boolean
+  /** Whether it is a computed property. */
+  is_computed: boolean
   /** Whether records are shown and exported with it, unless other properties are chosen. */
   is_usual: boolean
   /** The only values it may have; null for any. */
@@ -86,13 +89,15 @@ export interface CatalogueQuery {
  * no record has. `more` is how many are left out.
  */
 export async function listProperties(
-  tenant: Tenant,
+  { tenant, findComputedNames }: { tenant: Tenant; findComputedNames: FindComputedNames },
   { entity, event, search = '' }: CatalogueQuery,
 ): Promise<{ properties: Property[]; more: number }> {
-  const [{ properties: found, more }, mayShow] = await Promise.all([
+  const [{ properties: found, more }, mayShow, names] = await Promise.all([
     findProperties(tenant, entity, event),
     visibleNames(tenant, entity),
+    findComputedNames(tenant),
   ])
+  const computed: ReadonlySet<string> = entity === 'events' ? new Set() : names[entity]
   const byName = new Map(found.map((each) => [each.name, each]))
   const known = KNOWN[entity]
   const ofService = Object.entries(known).map(([name, property]) => {
@@ -103,11 +108,14 @@ export async function listProperties(
       type: property.type,
       kinds: byName.get(name)?.kinds ?? [kindOfType(property.type)],
       is_editable: !property.isDerived,
+      is_computed: false,
       is_usual: property.isUsual ?? false,
       choices: property.choices ? [...property.choices] : null,
       ...seen(byName.get(name), isColumn, mayShow),
     }
   })
+  const isEditable = (name: string) =>
+    entity !== 'events' && !FIRST_TOUCH_KEYS.includes(name) && !isConsent(name) && !computed.has(name)
   const ofTenant = found
     .filter(({ name }) => !Object.hasOwn(known, name))
     .map((each) => ({
@@ -115,7 +123,8 @@ export async function listProperties(
       label: each.label,
       type: each.type,
       kinds: each.kinds,
-      is_editable: entity !== 'events' && !FIRST_TOUCH_KEYS.includes(each.name) && !isConsent(each.name),
+      is_editable: isEditable(each.name),
+      is_computed: computed.has(each.name),
       is_usual: false,
       choices: null,
       ...seen(each, false, mayShow),

@@ -1,8 +1,9 @@
 import Type from 'typebox'
+import type { FindComputedNames } from '../contacts/computed-names.ts'
 import { PROPERTY_TYPES } from '../contacts/property-catalogue.ts'
 import { EVENTS_READ } from '../events/data-properties.ts'
 import { EVENT_NAME_LENGTH_MAX } from '../journal/event-record.ts'
-import { operation } from '../operations/declare.ts'
+import { operationsWith } from '../operations/declare.ts'
 import { notFound } from '../platform/errors.ts'
 import { oneOf } from '../platform/http/query-parameters.ts'
 import { Nullable } from '../platform/http/responses.ts'
@@ -31,8 +32,9 @@ const PropertyObject = Type.Object(
       description: 'What its values are. A `time` is a text with a date, with or without a time of day.',
     }),
     is_editable: Type.Boolean({
-      description: 'Whether people can set it: not if the service derives it or it records a consent.',
+      description: 'Whether people can set it: not if the service derives or computes it, or it records a consent.',
     }),
+    is_computed: Type.Boolean({ description: 'Whether it is a computed property.' }),
     is_usual: Type.Boolean({
       description: 'Whether lists and exports include it by default.',
     }),
@@ -55,9 +57,11 @@ const PropertyObject = Type.Object(
   { title: 'Property' },
 )
 
+const propertyOperation = operationsWith<{ findComputedNames: FindComputedNames }>()
+
 /** The names that conditions, groups and columns may have. */
 export const PROPERTY_OPERATIONS = [
-  operation({
+  propertyOperation({
     name: 'listProperties',
     tag: 'Contacts',
     http: 'GET /v1/properties',
@@ -85,12 +89,12 @@ export const PROPERTY_OPERATIONS = [
         description: `How many properties of the records are not listed, because they have more than ${FOUND_MAX.toLocaleString('en')}.`,
       }),
     },
-    run({ tenant, requireScope }, { entity, event, search }) {
-      requireScope(`${entity}:read`)
-      return listProperties(tenant, { entity, event, search })
+    run(context, { entity, event, search }) {
+      context.requireScope(`${entity}:read`)
+      return listProperties(context, { entity, event, search })
     },
   }),
-  operation({
+  propertyOperation({
     name: 'getProperty',
     tag: 'Contacts',
     http: 'GET /v1/properties/:property',
@@ -104,9 +108,9 @@ export const PROPERTY_OPERATIONS = [
     },
     output: { property: PropertyObject },
     errors: ['404 not_found'],
-    async run({ tenant, requireScope }, { property: name, entity }) {
-      requireScope(`${entity}:read`)
-      const property = (await listProperties(tenant, { entity })).properties.find((each) => each.name === name)
+    async run(context, { property: name, entity }) {
+      context.requireScope(`${entity}:read`)
+      const property = (await listProperties(context, { entity })).properties.find((each) => each.name === name)
       if (!property) throw notFound('property')
       return { property }
     },

@@ -80,26 +80,31 @@ async function addResults(
 type CompanyResult = Pick<ConditionResult, 'hits'> & { company_id: string }
 
 /** Contacts with the company of each. */
-type Members = [contactId: string, companyId: string][]
+export type Members = [contactId: string, companyId: string][]
 
-async function queryOf(tenant: Tenant, group: readonly EventQuestion[], members: Members, now: Date) {
+/** What a query about the events of companies says of them: whose events, the company of a contact, and which contacts. */
+export async function asCompanies(tenant: Tenant, members: Members) {
   const contactIds = members.map(([contactId]) => contactId)
   const { where, parameters } = await conditionsOf(tenant, { contact_ids: contactIds, includeSystem: true })
   const companies = { members: contactIds, companies: members.map(([, companyId]) => companyId) }
-  const query = await askEach(tenant, group, now, {
+  return {
     owners: { where, parameters: { ...parameters, ...companies } },
     id: {
       sql: "transform(toString(contact_id), {members: Array(String)}, {companies: Array(String)}, '')",
       name: 'company_id',
     },
     where: 'has({members: Array(String)}, toString(contact_id))',
-  })
+  }
+}
+
+async function queryOf(tenant: Tenant, group: readonly EventQuestion[], members: Members, now: Date) {
+  const query = await askEach(tenant, group, now, await asCompanies(tenant, members))
   // A query of listed contacts may be part of a check, which occupies a connection to PostgreSQL at the same time.
   return { ...query, name: 'segments.events_of_companies', lane: 'light' as const }
 }
 
 /** The contacts of some companies in parts whose owners fit into one query, each company whole. */
-async function queryableParts(tenant: Tenant, companyIds: readonly string[]): Promise<Members[]> {
+export async function queryableParts(tenant: Tenant, companyIds: readonly string[]): Promise<Members[]> {
   const byCompany = await newestOfEach(tenant, companyIds, CONTACTS_MAX)
   const ownersOf = await countOwners(tenant, [...byCompany.values()].flat())
   const parts: Members[] = []

@@ -40,7 +40,7 @@ export function compileQuestion(question: OwnQuestion, prefix: string, context: 
 }
 
 /** The condition that a single event matches. */
-function compileMatch(match: EventMatch, prefix: string, context: EventContext) {
+export function compileMatch(match: EventMatch, prefix: string, context: EventContext) {
   const { within_days, after, before, where, type, types, visible_only: visibleOnly } = match
   const { text, text_contains, url_contains, class_contains, element_id } = match
   const { now, zone } = context
@@ -118,14 +118,16 @@ function compileMeasure(
   return { ofOwner: figure.ofOwner, isMet: compared.sql, parameters: { ...parameters, ...compared.parameters } }
 }
 
-function distinctOf(items: string, isMatched: string, prefix: string) {
+/** How many different values a property has. `value` is computed of what `ofOwner` gives for each owner, named `found`. */
+export function distinctOf(items: string, isMatched: string, prefix: string) {
   return {
     ofOwner: [`groupUniqArrayArrayIf(${items}, ${isMatched}) AS ${prefix}d`],
     value: `length(groupUniqArrayArray(found.${prefix}d))`,
   }
 }
 
-function numbersOf(name: 'sum' | 'avg' | 'min' | 'max', items: string, isMatched: string, prefix: string) {
+/** The same for a figure of its numbers, null without any. */
+export function numbersOf(name: 'sum' | 'avg' | 'min' | 'max', items: string, isMatched: string, prefix: string) {
   const numbers = `arrayMap(x -> assumeNotNull(x), arrayFilter(x -> isNotNull(x), arrayMap(v -> ${numberOf('v')}, ${items})))`
   const count = `sumIf(length(${numbers}), ${isMatched}) AS ${prefix}k`
   if (name === 'min' || name === 'max') {

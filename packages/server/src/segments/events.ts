@@ -239,7 +239,8 @@ async function buildQuery(
   return { ...query, lane: 'contactIds' in contactSet ? ('light' as const) : ('heavy' as const) }
 }
 
-interface Asking {
+/** Whose events a query is about. */
+export interface Asking {
   /** Whose events are asked about. */
   owners: EventConditions
   /** What the answers are about, of the contact of each owner; its column in the result. */
@@ -278,7 +279,7 @@ export async function askEach(
 }
 
 /** The events that may belong to the queried contacts. */
-async function ownersAmong(tenant: Tenant, contactSet: ContactSet): Promise<EventConditions> {
+export async function ownersAmong(tenant: Tenant, contactSet: ContactSet): Promise<EventConditions> {
   if ('contactIds' in contactSet)
     return conditionsOf(tenant, { contact_ids: [...contactSet.contactIds], includeSystem: true })
   return {
@@ -287,7 +288,7 @@ async function ownersAmong(tenant: Tenant, contactSet: ContactSet): Promise<Even
   }
 }
 
-function eventsOfContacts(contactSet: ContactSet): string {
+export function eventsOfContacts(contactSet: ContactSet): string {
   const isKnown = `contact_id != toUUID('${NOBODY}')`
   if ('contactIds' in contactSet) return isKnown
   // As texts, for the same reason as in streamResults.

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { computedAmong, computedProperty } from '../contacts/computed-names.ts'
 import type { ContactRow } from '../contacts/contact-row.ts'
 import type { Properties } from '../contacts/properties.ts'
 import { TAGS, withTag } from '../contacts/tags.ts'
@@ -92,11 +93,13 @@ export function applyRecords(
 function applyRecord(
   upsert: Upsert,
   index: number,
-  sent: IncomingRecord,
+  received: IncomingRecord,
   now: Date,
   onApplied?: (index: number, before: ContactRow, after: ContactRow) => void,
 ): RecordResult {
   const { set } = upsert
+  const sent = withoutComputed(upsert, received)
+  if (sent instanceof ServiceError) return failure(sent)
   const { externalId, email, companyDomain } = sent
   const known = set.find('source', externalId, upsert.source) ?? set.find('email', email)
   const state = known ?? { stored: null, row: blankContact(newId(), upsert.source, now), records: [] }
@@ -141,6 +144,18 @@ function applyRecord(
   else if (applied.isNews) events.push(...changedEvents(before, applied.row, applied.changed, upsert.source, now))
   const isNews = applied.isNews || applied.isNewsOfSource
   return { status: known ? (isNews ? 'updated' : 'unchanged') : 'created', contactId }
+}
+
+/**
+ * Nobody but the service writes computed properties. A connected system has them from the write-back and repeats them, so
+ * they are left out of its records; for others, they are an error.
+ */
+function withoutComputed({ set, isFollowed }: Upsert, record: IncomingRecord): IncomingRecord | ServiceError {
+  const { properties } = record
+  if (computedAmong(properties, set.computed).length === 0) return record
+  if (isFollowed !== true) return computedProperty(properties, set.computed)
+  const others = Object.entries(properties).filter(([key]) => !set.computed.has(key))
+  return { ...record, properties: Object.fromEntries(others) }
 }
 
 function tagged(record: IncomingRecord, { properties }: ContactRow, tag: string): IncomingRecord {

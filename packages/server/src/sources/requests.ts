@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { parseCompanyDomain } from '../companies/domain.ts'
+import { COMPUTED } from '../contacts/computed-names.ts'
 import { checkProperties, type PropertyChanges } from '../contacts/properties.ts'
 import { ENRICHMENT } from '../contacts/writing/source-records.ts'
 import { parseEmail } from '../platform/email.ts'
@@ -13,7 +14,7 @@ import { CONNECTOR_KINDS } from './connectors.ts'
 import { type IncomingRecord, MalformedAddress, recordIn } from './incoming-record.ts'
 
 /** Built-in sources, which pushes cannot use. */
-const RESERVED = ['manual', 'form', 'tracker', 'identify', 'import', 'agent', ENRICHMENT]
+const RESERVED = ['manual', 'form', 'tracker', 'identify', 'import', 'agent', ENRICHMENT, COMPUTED]
 export const SOURCE_NAME_LENGTH_MAX = 64
 const SOURCE_NAME = new RegExp(`^[a-z0-9][a-z0-9_-]{0,${SOURCE_NAME_LENGTH_MAX - 1}}$`)
 

@@ -108,9 +108,12 @@ export async function planRecords(
   tenant: Tenant,
   source: Source,
   records: readonly (IncomingRecord | ServiceError)[],
+  computed: ReadonlySet<string>,
   now: Date,
 ): Promise<PlannedRecord[]> {
-  const upsert = openUpsert(source, await readSet(tenant, [keysOf(source, records)]))
+  const set = await readSet(tenant, [keysOf(source, records)])
+  set.computed = computed
+  const upsert = openUpsert(source, set)
   const rows: PlannedRecord['contact'][] = records.map(() => null)
   const results = applyRecords(upsert, records, now, (index, before, after) => {
     rows[index] = { before, after }

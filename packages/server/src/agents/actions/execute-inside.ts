@@ -47,6 +47,7 @@ export async function executeInside(
       const now = clock()
       // The contact is locked first, in the same order as everywhere else.
       const set = await openSet(tx, [{ contactIds: [ref.contactId] }])
+      set.computed = (await dependencies.findComputedNames(tx)).contacts
       const contact = set.contact(ref.contactId)
       const row = await lockApproved(tx, ref)
       if (!row) return

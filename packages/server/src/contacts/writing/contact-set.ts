@@ -52,6 +52,8 @@ export type KeyKind = 'email' | 'external_id' | 'source'
  */
 export class ContactSet {
   readonly tenantId: string
+  /** The properties that the service computes. Only `computeContact` writes them. */
+  computed: ReadonlySet<string> = new Set()
   /** The events of the writes so far, in their order. */
   readonly events: SystemEvent[] = []
   /** Events that are not system events, such as form submissions. */

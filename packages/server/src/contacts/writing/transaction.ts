@@ -6,6 +6,7 @@ import { changeRecords } from '../../platform/postgres/collisions.ts'
 import type { AnyTable } from '../../platform/postgres/table-rules.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
+import type { FindComputedNames } from '../computed-names.ts'
 import type { ContactSet } from './contact-set.ts'
 
 /** An event that a transaction records, with its contact. */
@@ -60,6 +61,7 @@ export interface WriteDependencies {
   /** All tables, of which many say what a merge or a deletion of a contact does to them. */
   tables: readonly AnyTable[]
   findIgnoredIds: FindIgnoredIds
+  findComputedNames: FindComputedNames
   /** Keeps a company from being deleted until the transaction ends. @returns whether it exists. */
   keepCompany(tx: Tenant, companyId: string): Promise<boolean>
   /** Notified of recorded events after the commit. Cheap while nobody is watching; never throws. */

@@ -37,8 +37,8 @@ export interface Write<Result> {
 export interface CompanyOfWrite {
   /** Two transactions write companies in the order of these texts, so that they cannot deadlock. */
   key: string
-  /** @throws ServiceError; then nothing of it is written. */
-  write(tx: Tenant, now: Date): Promise<WrittenCompany>
+  /** @param computed its properties that the service computes. @throws ServiceError; then nothing of it is written. */
+  write(tx: Tenant, now: Date, computed: ReadonlySet<string>): Promise<WrittenCompany>
 }
 
 /** A company that was written, and the keys of it that the write may not change. */
@@ -72,11 +72,13 @@ export async function writeTogether<Result>(
   const change = async (tx: Tenant, log: ChangeLog) => {
     if (isGroup) await limitLockWaits(tx)
     const now = dependencies.clock()
-    const companies = await writeCompanies(tx, writes, now)
+    const computed = await dependencies.findComputedNames(tx)
+    const companies = await writeCompanies(tx, writes, now, computed.companies)
     const set = await openSet(
       tx,
       writes.map(({ keys }) => keys),
     )
+    set.computed = computed.contacts
     const results: (Result | ServiceError)[] = []
     let since = performance.now()
     for (const write of writes) {
@@ -103,12 +105,12 @@ async function limitLockWaits(tx: Tenant): Promise<void> {
 }
 
 /** @returns the companies of writes, or why one cannot be written. */
-async function writeCompanies(tx: Tenant, writes: readonly Write<unknown>[], now: Date) {
+async function writeCompanies(tx: Tenant, writes: readonly Write<unknown>[], now: Date, computed: ReadonlySet<string>) {
   const companies = new Map<Write<unknown>, WrittenCompany | ServiceError>()
   const named = writes.flatMap((write) => (write.company ? [{ write, company: write.company }] : []))
   for (const { write, company } of named.toSorted((a, b) => (a.company.key < b.company.key ? -1 : 1))) {
     try {
-      companies.set(write, await company.write(tx, now))
+      companies.set(write, await company.write(tx, now, computed))
     } catch (error) {
       if (!isRefusal(error)) throw error
       companies.set(write, error)

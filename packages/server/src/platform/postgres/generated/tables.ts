@@ -62,6 +62,7 @@ export interface AgentCosts {
 
 export interface AgentLooks {
   agent_id: string;
+  change: Json | null;
   due_at: Timestamp | null;
   is_anonymous: boolean;
   look_id: string;
@@ -259,21 +260,36 @@ export interface CompanySources {
   tenant_id: string;
 }
 
-export interface ConnectionActivities {
-  activity_id: string;
-  claim: string | null;
-  claimed_until: Timestamp | null;
-  connection_id: string;
-  contact_id: string;
-  content: string | null;
-  external_id: string | null;
-  failures: Generated<number>;
-  happened_at: Timestamp;
-  kind: string;
-  may_be_stored: Generated<boolean>;
-  source: string;
-  subject: string | null;
+export interface ComputedChecks {
+  check_id: Generated<Int8>;
+  due_at: Generated<Timestamp>;
+  entity: string;
+  is_anonymous: Generated<boolean>;
+  record_id: string;
+  spreads: Generated<boolean>;
   tenant_id: string;
+}
+
+export interface ComputedExpirations {
+  due_at: Timestamp;
+  entity: string;
+  record_id: string;
+  tenant_id: string;
+}
+
+export interface ComputedProperties {
+  computed_property_id: string;
+  created_at: Timestamp;
+  definition: Json;
+  deleted_at: Timestamp | null;
+  entity: string;
+  fill_after: Timestamp;
+  filled_at: Timestamp | null;
+  filled_to: string | null;
+  name: string;
+  revision: Generated<Int8>;
+  tenant_id: string;
+  updated_at: Timestamp;
 }
 
 export interface ConnectionErrors {
@@ -292,7 +308,6 @@ export interface ConnectionOutbox {
   connection_id: string;
   contact_id: string;
   failures: Generated<number>;
-  is_requested: Generated<boolean>;
   next_try_at: Timestamp;
   tenant_id: string;
   version: Generated<number>;
@@ -309,10 +324,6 @@ export interface ConnectionRuns {
 
 export interface Connections {
   account: string;
-  activities: Generated<boolean>;
-  activities_at: Generated<Timestamp>;
-  activities_error: string | null;
-  activities_failures: Generated<number>;
   connection_id: string;
   connector: string;
   created_at: Timestamp;
@@ -1451,7 +1462,9 @@ export interface DB {
   company_checks: CompanyChecks;
   company_segment_members: CompanySegmentMembers;
   company_sources: CompanySources;
-  connection_activities: ConnectionActivities;
+  computed_checks: ComputedChecks;
+  computed_expirations: ComputedExpirations;
+  computed_properties: ComputedProperties;
   connection_errors: ConnectionErrors;
   connection_outbox: ConnectionOutbox;
   connection_runs: ConnectionRuns;
