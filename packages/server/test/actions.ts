@@ -118,6 +118,7 @@ async function insertRun(tenant: Tenant, agentId: string): Promise<string> {
       trigger: 'manual',
       requested_by: JSON.stringify({ kind: 'service' }),
       configuration: '{}',
+      playbook_version: 1,
       created_at: new Date(),
     })
     .execute()

@@ -1,0 +1,104 @@
+import { sql } from 'kysely'
+import type Type from 'typebox'
+import { offsetOf, type Page } from '../../platform/http/pagination.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { DAY_MS } from '../../platform/time.ts'
+import { OUTBOUND_TYPES } from '../action-types.ts'
+import { configurationOf } from '../agent.ts'
+import { readAgent } from '../agents.ts'
+import { followedBy, WINDOW_DAYS } from './followed.ts'
+import type { VersionOutcomes } from './outcomes-object.ts'
+import type { Counted } from './sent.ts'
+
+type Outcomes = Type.Static<typeof VersionOutcomes>
+
+/**
+ * What became of an agent's proposals, by version of its playbook, the newest first. Actions that others proposed for the
+ * agent follow no playbook, and do not count.
+ * @throws ServiceError 404
+ */
+export async function readOutcomes(
+  tenant: Tenant,
+  agentId: string,
+  bounds: Pick<Counted, 'after' | 'before'>,
+  page: Page,
+  now: Date,
+) {
+  const { goal } = configurationOf(await readAgent(tenant, agentId))
+  const { versions, total } = await listVersions(tenant, agentId, page)
+  const counted = { agentId, versions: versions.map(({ version }) => version), ...bounds }
+  const [decided, followed] = [
+    await tenant.heavyRead(() => countDecisions(tenant, counted, now)),
+    await followedBy(tenant, counted, goal, now),
+  ]
+  const outcomes = versions.map(({ version, since, until, playbook_template }): Outcomes => {
+    const { replied = 0, unsubscribed = 0, goalReached = null } = followed.get(version) ?? {}
+    return {
+      playbook_version: version,
+      since: since.toISOString(),
+      until: until?.toISOString() ?? null,
+      playbook_template,
+      ...(decided.get(version) ?? NONE),
+      replied,
+      goal_reached: goalReached,
+      unsubscribed,
+    }
+  })
+  return { outcomes, goal, total }
+}
+
+const NONE = {
+  ...{ proposed: 0, waiting: 0, approved: 0, edited: 0, rejected: 0, stopped_by_guardrails: 0 },
+  ...{ failed: 0, sent: 0, sent_recently: 0 },
+}
+
+async function listVersions(tenant: Tenant, agentId: string, page: Page) {
+  const all = tenant.db.selectFrom('agent_playbook_versions').where('agent_id', '=', agentId)
+  const [versions, counted] = await Promise.all([
+    all
+      .select(['version', 'since', 'playbook_template'])
+      .select(sql<Date | null>`lag(since) OVER (ORDER BY version DESC)`.as('until'))
+      .orderBy('version', 'desc')
+      .limit(page.limit)
+      .offset(offsetOf(page))
+      .execute(),
+    all.select(({ fn }) => fn.countAll().as('total')).executeTakeFirstOrThrow(),
+  ])
+  return { versions, total: Number(counted.total) }
+}
+
+async function countDecisions(tenant: Tenant, { agentId, versions, after, before }: Counted, now: Date) {
+  const isApproved = sql<boolean>`status IN ('approved', 'executed', 'failed')`
+  const isSent = sql<boolean>`status = 'executed' AND type = any(${[...OUTBOUND_TYPES]}::text[])`
+  const windowStart = new Date(now.getTime() - WINDOW_DAYS * DAY_MS)
+  let query = tenant.db
+    .selectFrom('agent_actions')
+    .select('playbook_version')
+    .select(({ fn }) => {
+      const countIf = (condition: ReturnType<typeof sql<boolean>>) => fn.countAll<string>().filterWhere(condition)
+      return [
+        fn.countAll<string>().as('proposed'),
+        countIf(sql`status = 'pending_approval'`).as('waiting'),
+        countIf(isApproved).as('approved'),
+        countIf(sql`${isApproved} AND edited`).as('edited'),
+        countIf(sql`status = 'rejected'`).as('rejected'),
+        // Only a guardrail gives a rejected action an error.
+        countIf(sql`status = 'rejected' AND error IS NOT NULL`).as('stopped_by_guardrails'),
+        countIf(sql`status = 'failed'`).as('failed'),
+        countIf(isSent).as('sent'),
+        countIf(sql`${isSent} AND executed_at > ${windowStart}`).as('sent_recently'),
+      ]
+    })
+    .where('agent_id', '=', agentId)
+    .where('playbook_version', '=', sql<number>`any(${versions}::int[])`)
+    .groupBy('playbook_version')
+  if (after !== undefined) query = query.where('created_at', '>=', after)
+  if (before !== undefined) query = query.where('created_at', '<=', before)
+  const rows = await query.$narrowType<{ playbook_version: number }>().execute()
+  return new Map(
+    rows.map(({ playbook_version, ...counts }) => {
+      const numbers = Object.entries(counts).map(([name, value]) => [name, Number(value)])
+      return [playbook_version, Object.fromEntries(numbers) as typeof NONE]
+    }),
+  )
+}
