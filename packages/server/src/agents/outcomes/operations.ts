@@ -3,10 +3,11 @@ import { idInPath, operation } from '../../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
 import { timestampBound } from '../../platform/http/query-parameters.ts'
 import { Nullable } from '../../platform/http/responses.ts'
-import { readVersion } from '../playbooks/versions.ts'
+import { readAgent } from '../agents.ts'
+import { listVersions, readVersion } from '../playbooks/versions.ts'
 import { WINDOW_DAYS } from './followed.ts'
 import { AgentGoal } from './goal.ts'
-import { PlaybookVersion, VersionOutcomes } from './outcomes-object.ts'
+import { ListedVersion, PlaybookVersion, VersionOutcomes } from './outcomes-object.ts'
 import { readOutcomes } from './read.ts'
 
 const tag = 'Agents'
@@ -41,15 +42,35 @@ export const OUTCOME_OPERATIONS = [
     },
   }),
   operation({
+    name: 'listPlaybookVersions',
+    tag,
+    http: 'GET /v1/agents/:agent_id/playbook-versions',
+    command: 'playbook-version list',
+    scope: 'agents:read',
+    summary: 'List the latest 1,000 versions of an agent’s playbook, newest first',
+    input: { ...AgentPath, ...pageParameters(20, 100) },
+    output: { versions: Type.Array(ListedVersion), pagination: Pagination },
+    async run({ tenant }, { agent_id, page, limit }) {
+      await readAgent(tenant, agent_id)
+      const { versions, total } = await listVersions(tenant, agent_id, { page, limit })
+      return { versions, pagination: paginationOf({ page, limit }, total) }
+    },
+  }),
+  operation({
     name: 'getPlaybookVersion',
     tag,
     http: 'GET /v1/agents/:agent_id/playbook-versions/:version',
-    command: 'agent playbook-version',
+    command: 'playbook-version get',
     scope: 'agents:read',
     summary: 'Get what a version of an agent’s playbook says',
     input: {
       ...AgentPath,
-      version: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'The number of the version.', examples: [1] }),
+      version: Type.Integer({
+        minimum: 1,
+        maximum: 2_147_483_647,
+        description: 'The number of the version.',
+        examples: [1],
+      }),
     },
     output: { version: PlaybookVersion },
     run: async ({ tenant }, { agent_id, version }) => ({ version: await readVersion(tenant, agent_id, version) }),

@@ -5,13 +5,20 @@ import { WINDOW_DAYS } from './followed.ts'
 
 const Count = (description: string) => Type.Integer({ description })
 
+const VERSION = {
+  playbook_version: Type.Integer(),
+  since: Timestamp,
+  until: Nullable(Timestamp, 'When the next version replaced it; null for the current one.'),
+  playbook_template: Nullable(Type.String(WORD)),
+}
+
+/** A version of a playbook without its text. */
+export const ListedVersion = Type.Object(VERSION, { title: 'ListedPlaybookVersion' })
+
 /** What became of the proposals of one version of a playbook. */
 export const VersionOutcomes = Type.Object(
   {
-    playbook_version: Type.Integer(),
-    since: Timestamp,
-    until: Nullable(Timestamp, 'When the next version replaced it; null for the current one.'),
-    playbook_template: Nullable(Type.String(WORD)),
+    ...VERSION,
     proposed: Count('Actions that the agent proposed: the sum of `waiting`, `approved` and `rejected`.'),
     waiting: Count('Actions that wait for approval now.'),
     approved: Count('Actions that were approved, by a person or automatically.'),
@@ -20,7 +27,9 @@ export const VersionOutcomes = Type.Object(
     stopped_by_guardrails: Count('Rejected actions that a guardrail stopped.'),
     failed: Count('Approved actions that could not be executed.'),
     sent: Count('Messages that were sent. Notes and changes of properties are approved, but not sent.'),
-    sent_recently: Count(`Sent messages that are less than ${WINDOW_DAYS} days old: what follows them may still change.`),
+    sent_recently: Count(
+      `Sent messages that are less than ${WINDOW_DAYS} days old: what follows them may still change.`,
+    ),
     replied: Count(`Sent messages after which the contact wrote within ${WINDOW_DAYS} days.`),
     goal_reached: Nullable(
       Type.Integer(),

@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
 import type Type from 'typebox'
-import { offsetOf, type Page } from '../../platform/http/pagination.ts'
+import type { Page } from '../../platform/http/pagination.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { DAY_MS } from '../../platform/time.ts'
 import { OUTBOUND_TYPES } from '../action-types.ts'
 import { configurationOf } from '../agent.ts'
 import { readAgent } from '../agents.ts'
+import { listVersions } from '../playbooks/versions.ts'
 import { followedBy, WINDOW_DAYS } from './followed.ts'
 import type { VersionOutcomes } from './outcomes-object.ts'
 import type { Counted } from './sent.ts'
@@ -26,23 +27,15 @@ export async function readOutcomes(
 ) {
   const { goal } = configurationOf(await readAgent(tenant, agentId))
   const { versions, total } = await listVersions(tenant, agentId, page)
-  const counted = { agentId, versions: versions.map(({ version }) => version), ...bounds }
+  const counted = { agentId, versions: versions.map((each) => each.playbook_version), ...bounds }
   const [decided, followed] = [
     await tenant.heavyRead(() => countDecisions(tenant, counted, now)),
     await followedBy(tenant, counted, goal, now),
   ]
-  const outcomes = versions.map(({ version, since, until, playbook_template }): Outcomes => {
-    const { replied = 0, unsubscribed = 0, goalReached = null } = followed.get(version) ?? {}
-    return {
-      playbook_version: version,
-      since: since.toISOString(),
-      until: until?.toISOString() ?? null,
-      playbook_template,
-      ...(decided.get(version) ?? NONE),
-      replied,
-      goal_reached: goalReached,
-      unsubscribed,
-    }
+  const outcomes = versions.map((version): Outcomes => {
+    const { replied = 0, unsubscribed = 0, goalReached = null } = followed.get(version.playbook_version) ?? {}
+    const decisions = decided.get(version.playbook_version) ?? NONE
+    return { ...version, ...decisions, replied, goal_reached: goalReached, unsubscribed }
   })
   return { outcomes, goal, total }
 }
@@ -50,21 +43,6 @@ export async function readOutcomes(
 const NONE = {
   ...{ proposed: 0, waiting: 0, approved: 0, edited: 0, rejected: 0, stopped_by_guardrails: 0 },
   ...{ failed: 0, sent: 0, sent_recently: 0 },
-}
-
-async function listVersions(tenant: Tenant, agentId: string, page: Page) {
-  const all = tenant.db.selectFrom('agent_playbook_versions').where('agent_id', '=', agentId)
-  const [versions, counted] = await Promise.all([
-    all
-      .select(['version', 'since', 'playbook_template'])
-      .select(sql<Date | null>`lag(since) OVER (ORDER BY version DESC)`.as('until'))
-      .orderBy('version', 'desc')
-      .limit(page.limit)
-      .offset(offsetOf(page))
-      .execute(),
-    all.select(({ fn }) => fn.countAll().as('total')).executeTakeFirstOrThrow(),
-  ])
-  return { versions, total: Number(counted.total) }
 }
 
 async function countDecisions(tenant: Tenant, { agentId, versions, after, before }: Counted, now: Date) {

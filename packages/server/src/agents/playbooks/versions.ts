@@ -1,4 +1,6 @@
+import { sql } from 'kysely'
 import { notFound } from '../../platform/errors.ts'
+import { offsetOf, type Page } from '../../platform/http/pagination.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { AgentConfiguration, AgentRow, Playbook } from '../agent.ts'
 import { configurationOf } from '../agent.ts'
@@ -33,6 +35,28 @@ export async function addVersion(tx: Tenant, row: AgentRow, now: Date): Promise<
     .where('agent_id', '=', agent_id)
     .where('version', '<=', version - VERSIONS_MAX)
     .execute()
+}
+
+/** A page of the versions of an agent's playbook, the newest first, and their number. */
+export async function listVersions(tenant: Tenant, agentId: string, page: Page) {
+  const all = tenant.db.selectFrom('agent_playbook_versions').where('agent_id', '=', agentId)
+  const [rows, counted] = await Promise.all([
+    all
+      .select(['version', 'since', 'playbook_template'])
+      .select(sql<Date | null>`lag(since) OVER (ORDER BY version DESC)`.as('until'))
+      .orderBy('version', 'desc')
+      .limit(page.limit)
+      .offset(offsetOf(page))
+      .execute(),
+    all.select(({ fn }) => fn.countAll().as('total')).executeTakeFirstOrThrow(),
+  ])
+  const versions = rows.map(({ version, since, until, playbook_template }) => ({
+    playbook_version: version,
+    since: since.toISOString(),
+    until: until?.toISOString() ?? null,
+    playbook_template,
+  }))
+  return { versions, total: Number(counted.total) }
 }
 
 /** One version with its text. @throws ServiceError 404 for an unknown agent or version. */

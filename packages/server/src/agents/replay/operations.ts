@@ -1,11 +1,12 @@
 import Type from 'typebox'
-import { parseContactFilter } from '../../segments/contact-filters.ts'
-import { requireKnownSegments } from '../../segments/named-segments.ts'
-import { idInPath, operationsWith } from '../../operations/declare.ts'
+import type { SegmentFilter } from '../../conditions/language.ts'
 import { SegmentFilterSchema } from '../../conditions/schema.ts'
+import { idInPath, operationsWith } from '../../operations/declare.ts'
 import { validationError } from '../../platform/errors.ts'
 import { idInput } from '../../platform/http/inputs.ts'
 import { withDefault } from '../../platform/http/query-parameters.ts'
+import { parseContactFilter } from '../../segments/contact-filters.ts'
+import { requireKnownSegments } from '../../segments/named-segments.ts'
 import { configurationOf } from '../agent.ts'
 import { readAgent } from '../agents.ts'
 import { applyInput, checkConfiguration } from '../configuration.ts'
@@ -17,7 +18,7 @@ import { replay } from './replay.ts'
 import { Replay } from './replay-object.ts'
 
 const CONTACTS = { max: 20, default: 5 }
-const EVERYBODY = { match: 'all', conditions: [] } as const
+const EVERYBODY: SegmentFilter = { match: 'all', conditions: [] }
 
 const replayOperation = operationsWith<AgentServices>()
 
