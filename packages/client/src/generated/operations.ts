@@ -289,6 +289,7 @@ import type {
   ListOAuthClientsResult,
   ListPersonalPropertiesInput,
   ListPersonalPropertiesResult,
+  ListPlaybookVersionsInput,
   ListPropertiesInput,
   ListPropertiesResult,
   ListReportsInput,
@@ -331,6 +332,7 @@ import type {
   PauseWebhookResult,
   PlaybookTemplateResult,
   PlaybookVersionResult,
+  PlaybookVersionsPage,
   PlaybooksResult,
   PreviewAlertInput,
   PreviewAlertResult,
@@ -692,6 +694,7 @@ export interface OperationTypes {
   listNotes: { input: ListNotesInput; response: NotesPage }
   listOAuthClients: { input: Record<string, never>; response: ListOAuthClientsResult }
   listPersonalProperties: { input: ListPersonalPropertiesInput; response: ListPersonalPropertiesResult }
+  listPlaybookVersions: { input: ListPlaybookVersionsInput; response: PlaybookVersionsPage }
   listPlaybooks: { input: Record<string, never>; response: PlaybooksResult }
   listProperties: { input: ListPropertiesInput; response: ListPropertiesResult }
   listReports: { input: ListReportsInput; response: ReportsPage }
@@ -2345,6 +2348,15 @@ export class Operations extends Caller {
    */
   listPersonalProperties(input: ListPersonalPropertiesInput = {}, options?: RequestOptions): Promise<ListPersonalPropertiesResult> {
     return this.call('GET /v1/personal-properties', input, options)
+  }
+
+  /**
+   * List the latest 1,000 versions of an agent’s playbook, newest first.
+   *
+   * Needs the scope `agents:read`.
+   */
+  listPlaybookVersions(input: ListPlaybookVersionsInput, options?: RequestOptions): List<PlaybookVersionsPage, NonNullable<PlaybookVersionsPage['versions']>[number]> {
+    return this.list('GET /v1/agents/{agent_id}/playbook-versions', input, options, 'versions', 'page')
   }
 
   /**

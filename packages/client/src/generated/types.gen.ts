@@ -3508,6 +3508,16 @@ export type ListedImport = {
     has_file: boolean;
 };
 
+export type ListedPlaybookVersion = {
+    playbook_version: number;
+    since: string;
+    /**
+     * When the next version replaced it; null for the current one.
+     */
+    until: string | null;
+    playbook_template: string | null;
+};
+
 /**
  * Why the login failed. With `awaiting_2fa`: the latest code was rejected.
  */
@@ -3984,6 +3994,13 @@ export type PlaybookVersion = {
 export type PlaybookVersionResult = {
     status: 'success';
     version: PlaybookVersion;
+    warnings?: Array<string>;
+};
+
+export type PlaybookVersionsPage = {
+    status: 'success';
+    versions: Array<ListedPlaybookVersion>;
+    pagination: Pagination;
     warnings?: Array<string>;
 };
 
@@ -9178,6 +9195,21 @@ export type ListPersonalPropertiesInput = {
      * The kind of record that has the properties; `events`: the fields of their data.
      */
     entity?: 'contacts' | 'companies' | 'events';
+};
+
+export type ListPlaybookVersionsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * The agent.
+     */
+    agent_id: string;
 };
 
 export type ListPropertiesInput = {

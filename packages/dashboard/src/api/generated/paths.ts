@@ -172,6 +172,7 @@ export const PATHS = {
   listNotes: 'GET /v1/contacts/{contact_id}/notes',
   listOAuthClients: 'GET /v1/oauth-clients',
   listPersonalProperties: 'GET /v1/personal-properties',
+  listPlaybookVersions: 'GET /v1/agents/{agent_id}/playbook-versions',
   listPlaybooks: 'GET /v1/playbooks',
   listProperties: 'GET /v1/properties',
   listReports: 'GET /v1/reports',
