@@ -148,6 +148,7 @@ const PLACES: Place[] = [
   { path: '/agents/new', shows: 'Pricing visitor follow-up', beside: /check|properties|segments/ },
   { path: '/agents/settings', shows: 'Save' },
   { path: '/agents/:agent', shows: 'Scout', beside: /properties|playbooks|identities/ },
+  { path: '/agents/:agent/outcomes', shows: 'Version 1', beside: /^\/v1\/agents\/[^/]+$/ },
   { path: '/agents/:agent/edit', shows: 'Save', beside: /check|properties|segments|identities/ },
   { path: '/agents/runs/:run', shows: 'They asked.', beside: /^\/v1\/agents\/[^/]+$/ },
   { path: '/identities', shows: 'Grace Hopper', empty: 'No senders yet' },

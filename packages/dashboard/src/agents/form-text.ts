@@ -139,6 +139,33 @@ export const formText = {
     eventWhere: (event: string, where: string) => `${event}, where ${where}`,
     entered: (segment: string) => `Entered the segment “${segment}”`,
   },
+  goal: {
+    title: 'Goal',
+    description:
+      'What a message is meant to lead to, such as a booked demo. The outcomes count how often it happens within 14 days after a message.',
+    event: 'The goal is that the contact does this',
+  },
+  replay: {
+    title: 'Try it on past contacts',
+    description:
+      'Compares the saved instructions with these on the contacts that the agent evaluated last. Nothing is sent, proposed or saved.',
+    contacts: 'Contacts',
+    start: 'Compare',
+    again: 'Compare again',
+    failed: 'The comparison failed',
+    none: 'The agent has evaluated no contacts yet.',
+    result: (contacts: number, different: number, cost: string) =>
+      `${different === 1 ? '1 result differs' : `${formatNumber(different)} results differ`} of ${contacts === 1 ? '1 contact' : `${formatNumber(contacts)} contacts`}, for ${cost}.`,
+    outdated: 'You have changed the instructions since this comparison.',
+    same: 'Same proposal',
+    bothSilent: 'Neither proposes anything',
+    different: 'Different text',
+    onlyCurrent: 'Only the saved instructions propose',
+    onlyProposed: 'Only the new instructions propose',
+    failure: 'Not evaluated',
+    current: (version: number) => `Saved: version ${formatNumber(version)}`,
+    proposed: 'New instructions',
+  },
   dryRun: {
     title: 'Try it',
     description: 'Evaluates at most 3 contacts with these settings. Nothing is sent, proposed or saved.',

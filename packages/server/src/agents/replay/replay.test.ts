@@ -67,13 +67,16 @@ test('both playbooks are tried on the contacts that the agent looked at last, an
   const { status, body } = await replay(agentId, { playbook: note('Met {{contact.firstname | somebody}}.') })
   expect(status).toBe(200)
   expect(body).toMatchObject({ provider: 'template', model: null, playbook_version: 1, usage: { cost_usd: 0 } })
-  const said = body.items.map(({ contact_id, contact, current, proposed }: Record<string, never>) => [
-    contact_id,
-    (contact as { email: string }).email,
-    ...[current, proposed].map(({ proposed_actions }: { proposed_actions: { params: object }[] }) =>
-      proposed_actions.map(({ params }) => params),
-    ),
-  ])
+  type Side = { proposed_actions: { params: object }[] }
+  const paramsOf = (side: Side) => side.proposed_actions.map(({ params }) => params)
+  const said = body.items.map(
+    (item: { contact_id: string; contact: { email: string }; current: Side; proposed: Side }) => [
+      item.contact_id,
+      item.contact.email,
+      paramsOf(item.current),
+      paramsOf(item.proposed),
+    ],
+  )
   expect(said).toEqual([
     [bob, 'bob@example.com', [], [{ content: 'Met somebody.' }]],
     [ada, 'ada@example.com', [{ content: 'Knows Ada.' }], [{ content: 'Met Ada.' }]],
