@@ -1,10 +1,11 @@
-import { Alert, Group, Pagination, SegmentedControl, Stack, Text } from '@mantine/core'
+import { Alert, Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { queryOf } from '../api/operation.ts'
 import { useIsAtLeast } from '../session/may.ts'
 import { AnchorLink } from '../ui/link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
+import { Pager } from '../ui/pager.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { outcomesInput, type Period } from './outcomes-query.ts'
@@ -26,7 +27,6 @@ export function OutcomesPage() {
     placeholderData: keepPreviousData,
   })
   const { data, error, refetch } = outcomes
-  const pages = data?.pagination.total_pages ?? 1
   return (
     <>
       <PageHeader
@@ -69,11 +69,13 @@ export function OutcomesPage() {
             windowDays={data.window_days}
           />
         ))}
-        {pages > 1 ? (
-          <Pagination
-            total={pages}
-            value={page}
-            onChange={(next) =>
+        {data && data.pagination.total_pages > 1 ? (
+          <Pager
+            label={text.title}
+            page={page}
+            limit={data.pagination.limit}
+            total={data.pagination.total_items}
+            onPage={(next) =>
               navigate({ search: { ...(next === 1 ? {} : { page: next }), ...(days === undefined ? {} : { days }) } })
             }
           />
