@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { insertIdentity, MAIL, propose } from '../../server/test/actions.ts'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { until } from '../../server/test/webhooks.ts'
 import { checkPage, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 const NOTE = { note: { content: 'Offer {{variables.offer}} to {{contact.firstname}}.' } }
@@ -26,18 +27,20 @@ describe.skipIf(!HAS_BROWSER)("an agent's instructions", () => {
     })
     agentId = body.agent.agent_id
     const { job_id } = (await tenant.call('POST', `/v1/agents/${agentId}/trigger`, { contact_ids: [ada] })).body
-    const status = async () => (await tenant.call('GET', `/v1/agents/runs/${job_id}`)).body.run.status
-    await expect.poll(status, { timeout: 20_000 }).toBe('completed')
+    await until(async () => {
+      expect((await tenant.call('GET', `/v1/agents/runs/${job_id}`)).body.run.status).toBe('completed')
+    })
   })
   afterAll(() => browser?.close())
 
   test('are tried on past contacts, beside the saved ones, before they are saved with a goal', async () => {
     const page = await browser.signedIn(tenant, { path: `/agents/${agentId}/edit` })
+    page.setDefaultTimeout(9_000)
     await page.getByRole('textbox', { name: 'Value of variable 1' }).fill('a demo')
     await page.getByRole('button', { name: 'Compare' }).click()
     const result = page.getByRole('article', { name: 'Ada' })
     await result.getByText('Different text').waitFor()
-    await page.getByRole('status').getByText('1 result differs of 1 contact').waitFor()
+    await page.getByRole('status').getByText('The result differs for 1 of 1 contact.').waitFor()
     await result.getByRole('region', { name: 'Saved: version 1' }).getByText('Offer a call to Ada.').waitFor()
     await result.getByRole('region', { name: 'New instructions' }).getByText('Offer a demo to Ada.').waitFor()
     await checkPage(page)
@@ -46,7 +49,7 @@ describe.skipIf(!HAS_BROWSER)("an agent's instructions", () => {
     await page.getByText('You have changed the instructions since this comparison.').waitFor()
     const goal = page.getByRole('combobox', { name: 'The goal is that the contact does this' })
     await goal.fill('demo_booked')
-    await page.getByRole('option', { name: /demo_booked/ }).click()
+    await page.getByRole('option', { name: /demo.booked/i }).click()
     await page.getByRole('button', { name: 'Save changes' }).click()
     await page.getByRole('link', { name: 'Outcomes' }).waitFor()
     const { agent } = (await tenant.call('GET', `/v1/agents/${agentId}`)).body
@@ -64,6 +67,7 @@ describe.skipIf(!HAS_BROWSER)("an agent's instructions", () => {
       .execute()
     await tenant.track({ visitor_id: 'ada', events: [{ event: 'demo_booked' }] })
     const page = await browser.signedIn(tenant, { path: `/agents/${agentId}` })
+    page.setDefaultTimeout(9_000)
     await page.getByRole('link', { name: 'Outcomes' }).click()
     const second = page.getByRole('article', { name: 'Version 2' })
     await second.getByText('Current').waitFor()
@@ -74,7 +78,7 @@ describe.skipIf(!HAS_BROWSER)("an agent's instructions", () => {
       'Approved 1 · 1 edited',
       'Sent 1',
       'Answered 0 · 0% of sent',
-      'Then: demo_booked 1 · 100% of sent',
+      'Then: Demo booked 1 · 100% of sent',
       'Unsubscribed 0 · 0% of sent',
       'Rejected 0',
     ])
@@ -86,7 +90,7 @@ describe.skipIf(!HAS_BROWSER)("an agent's instructions", () => {
     await change.getByRole('insertion').getByText('Offer a demo.').waitFor()
     await checkPage(page)
     await screenshot(page, 'agent-outcomes')
-    await page.getByRole('radio', { name: 'Last 30 days' }).check({ force: true })
+    await page.getByText('Last 30 days').click()
     await page.waitForURL(/days=30/)
     await second.getByText('Current').waitFor()
   })

@@ -155,7 +155,7 @@ export const formText = {
     failed: 'The comparison failed',
     none: 'The agent has evaluated no contacts yet.',
     result: (contacts: number, different: number, cost: string) =>
-      `${different === 1 ? '1 result differs' : `${formatNumber(different)} results differ`} of ${contacts === 1 ? '1 contact' : `${formatNumber(contacts)} contacts`}, for ${cost}.`,
+      `The result differs for ${formatNumber(different)} of ${contacts === 1 ? '1 contact' : `${formatNumber(contacts)} contacts`}. Cost: ${cost}.`,
     outdated: 'You have changed the instructions since this comparison.',
     same: 'Same proposal',
     bothSilent: 'Neither proposes anything',
