@@ -77,9 +77,9 @@ describe.skipIf(!HAS_BROWSER)("an agent's instructions", () => {
       'Proposed 1',
       'Approved 1 · 1 edited',
       'Sent 1',
-      'Answered 0 · 0% of sent',
+      'Answered 0',
       'Then: Demo booked 1 · 100% of sent',
-      'Unsubscribed 0 · 0% of sent',
+      'Unsubscribed 0',
       'Rejected 0',
     ])
     expect((await text('Version 1')).slice(0, 3)).toEqual(['Proposed 1', 'Approved 1', 'Sent 0'])
@@ -88,6 +88,7 @@ describe.skipIf(!HAS_BROWSER)("an agent's instructions", () => {
     const change = second.getByRole('region', { name: 'Instructions of version 2' })
     await change.getByRole('deletion').getByText('Offer something.').waitFor()
     await change.getByRole('insertion').getByText('Offer a demo.').waitFor()
+    await change.getByRole('insertion').getByText('offer: a demo').waitFor()
     await checkPage(page)
     await screenshot(page, 'agent-outcomes')
     await page.getByText('Last 30 days').click()

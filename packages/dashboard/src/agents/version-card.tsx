@@ -58,7 +58,7 @@ export function VersionCard({ agentId, outcome, goal, windowDays }: VersionCardP
 function rowsOf(outcome: AgentOutcomes, goal: AgentGoal | null) {
   const { proposed, waiting, approved, edited, failed, sent, replied, unsubscribed, rejected } = outcome
   const { stopped_by_guardrails: stopped, goal_reached: reached } = outcome
-  const ofSent = (value: number) => (sent === 0 ? [] : [text.ofSent(Math.round((value / sent) * 100))])
+  const ofSent = (value: number) => (value === 0 || sent === 0 ? [] : [text.ofSent(Math.round((value / sent) * 100))])
   const row = (label: string, value: number, notes: string[] = []) => ({
     key: label,
     label: <Foreign max={120}>{label}</Foreign>,

@@ -77,8 +77,18 @@ function withContext(lines: readonly DiffLine[]): (DiffLine | { skipped: number 
 function wholeText({ playbook_template: template, instructions, playbook }: PlaybookVersion): string {
   const parts = (['variables', 'messages', 'config'] as const).flatMap((name) => {
     const value = playbook[name]
-    return value === undefined ? [] : [`${text.part[name]}:\n${JSON.stringify(value, null, 2)}`]
+    return value === undefined ? [] : [[`${text.part[name]}:`, ...readable(value)].join('\n')]
   })
   const named = template === null ? [] : [text.template(template)]
   return [...named, ...(instructions === null ? [] : [instructions]), ...parts].join('\n\n')
+}
+
+/** The lines of a value, with texts as they are. */
+function readable(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return String(value).split('\n')
+  return Object.entries(value).flatMap(([name, each]) => {
+    const [first = '', ...further] = readable(each)
+    const isOneLine = further.length === 0 && (typeof each !== 'object' || each === null)
+    return isOneLine ? [`  ${name}: ${first}`] : [`  ${name}:`, ...[first, ...further].map((line) => `  ${line}`)]
+  })
 }
