@@ -122,6 +122,7 @@ export async function oneOfEach(
     alert_id,
     agent_id,
     run_id,
+    version: '1',
     action_index: '99',
     identity_id,
     address: CONTACT.email,

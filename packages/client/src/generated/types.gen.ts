@@ -7738,9 +7738,9 @@ export type GetPlaybookVersionInput = {
      */
     agent_id: string;
     /**
-     * The number of the version.
+     * The number of the version, from 1.
      */
-    version: number;
+    version: string;
 };
 
 export type GetPropertyInput = {
@@ -8303,6 +8303,22 @@ export type ListActionsInput = {
      * Only actions for this contact.
      */
     contact_id?: string;
+    /**
+     * Only actions of this version of the playbook.
+     */
+    playbook_version?: number;
+    /**
+     * Only actions that the outcomes of the agent count as this.
+     */
+    outcome?: 'waiting' | 'approved' | 'edited' | 'rejected' | 'stopped_by_guardrails' | 'failed' | 'sent';
+    /**
+     * Actions proposed at or after this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    date_after?: string;
+    /**
+     * Actions proposed at or before this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    date_before?: string;
     /**
      * The agent.
      */

@@ -65,12 +65,7 @@ export const OUTCOME_OPERATIONS = [
     summary: 'Get what a version of an agent’s playbook says',
     input: {
       ...AgentPath,
-      version: Type.Integer({
-        minimum: 1,
-        maximum: 2_147_483_647,
-        description: 'The number of the version.',
-        examples: [1],
-      }),
+      version: Type.String({ description: 'The number of the version, from 1.', examples: ['1'] }),
     },
     output: { version: PlaybookVersion },
     run: async ({ tenant }, { agent_id, version }) => ({ version: await readVersion(tenant, agent_id, version) }),

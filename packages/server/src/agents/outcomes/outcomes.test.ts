@@ -143,6 +143,14 @@ describe('outcomes', () => {
     const [outcome] = await outcomesOf(agentId)
     const decisions = { proposed: 5, waiting: 2, approved: 1, edited: 0, rejected: 2, stopped_by_guardrails: 1 }
     expect(outcome).toMatchObject({ ...decisions, sent: 0, replied: 0, goal_reached: 0, unsubscribed: 0 })
+    const listed = async (query: string) =>
+      (await tenant.call('GET', `/v1/agents/${agentId}/actions?playbook_version=1${query}`)).body.pagination.total_items
+    for (const [name, count] of Object.entries({ ...decisions, failed: 0, sent: 0 })) {
+      expect([name, await listed(name === 'proposed' ? '' : `&outcome=${name}`)]).toEqual([name, count])
+    }
+    expect(await listed(`&date_after=${daysAgo(1).toISOString()}`)).toBe(4)
+    expect(await listed(`&date_before=${daysAgo(1).toISOString()}`)).toBe(1)
+    expect((await tenant.call('GET', `/v1/agents/${agentId}/actions?playbook_version=2`)).body.actions).toEqual([])
     const since = `?date_after=${daysAgo(1).toISOString()}`
     expect((await outcomesOf(agentId, since))[0]).toMatchObject({ proposed: 4, approved: 0 })
     const earlier = `?date_before=${daysAgo(1).toISOString()}`

@@ -1,9 +1,9 @@
-import { sql } from 'kysely'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type Type from 'typebox'
 import type { Page } from '../../platform/http/pagination.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { DAY_MS } from '../../platform/time.ts'
-import { OUTBOUND_TYPES } from '../action-types.ts'
+import { ACTION_OUTCOMES, hasOutcome } from '../actions/outcome.ts'
 import { configurationOf } from '../agent.ts'
 import { readAgent } from '../agents.ts'
 import { listVersions } from '../playbooks/versions.ts'
@@ -46,25 +46,17 @@ const NONE = {
 }
 
 async function countDecisions(tenant: Tenant, { agentId, versions, after, before }: Counted, now: Date) {
-  const isApproved = sql<boolean>`status IN ('approved', 'executed', 'failed')`
-  const isSent = sql<boolean>`status = 'executed' AND type = any(${[...OUTBOUND_TYPES]}::text[])`
   const windowStart = new Date(now.getTime() - WINDOW_DAYS * DAY_MS)
   let query = tenant.db
     .selectFrom('agent_actions')
     .select('playbook_version')
     .select(({ fn }) => {
-      const countIf = (condition: ReturnType<typeof sql<boolean>>) => fn.countAll<string>().filterWhere(condition)
+      const countIf = (condition: RawBuilder<SqlBool>) => fn.countAll<string>().filterWhere(condition)
+      const isRecent = sql<SqlBool>`${hasOutcome('sent')} AND executed_at > ${windowStart}`
       return [
         fn.countAll<string>().as('proposed'),
-        countIf(sql`status = 'pending_approval'`).as('waiting'),
-        countIf(isApproved).as('approved'),
-        countIf(sql`${isApproved} AND edited`).as('edited'),
-        countIf(sql`status = 'rejected'`).as('rejected'),
-        // Only a guardrail gives a rejected action an error.
-        countIf(sql`status = 'rejected' AND error IS NOT NULL`).as('stopped_by_guardrails'),
-        countIf(sql`status = 'failed'`).as('failed'),
-        countIf(isSent).as('sent'),
-        countIf(sql`${isSent} AND executed_at > ${windowStart}`).as('sent_recently'),
+        ...ACTION_OUTCOMES.map((outcome) => countIf(hasOutcome(outcome)).as(outcome)),
+        countIf(isRecent).as('sent_recently'),
       ]
     })
     .where('agent_id', '=', agentId)

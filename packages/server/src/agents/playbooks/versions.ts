@@ -60,7 +60,8 @@ export async function listVersions(tenant: Tenant, agentId: string, page: Page) 
 }
 
 /** One version with its text. @throws ServiceError 404 for an unknown agent or version. */
-export async function readVersion(tenant: Tenant, agentId: string, version: number) {
+export async function readVersion(tenant: Tenant, agentId: string, sent: string) {
+  const version = /^[1-9]\d{0,8}$/.test(sent) ? Number(sent) : 0
   const row = await tenant.db
     .selectFrom('agent_playbook_versions')
     .select(['version', 'playbook_template', 'playbook', 'since'])
