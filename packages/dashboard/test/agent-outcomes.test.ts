@@ -3,7 +3,7 @@ import { insertIdentity, MAIL, propose } from '../../server/test/actions.ts'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
 import { until } from '../../server/test/webhooks.ts'
-import { checkPage, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { checkPage, openBrowser, type TestBrowser } from './browser.ts'
 
 const NOTE = { note: { content: 'Offer {{variables.offer}} to {{contact.firstname}}.' } }
 
@@ -35,7 +35,6 @@ describe.skipIf(!HAS_BROWSER)("an agent's instructions", () => {
 
   test('are tried on past contacts, beside the saved ones, before they are saved with a goal', async () => {
     const page = await browser.signedIn(tenant, { path: `/agents/${agentId}/edit` })
-    page.setDefaultTimeout(9_000)
     await page.getByRole('textbox', { name: 'Value of variable 1' }).fill('a demo')
     await page.getByRole('button', { name: 'Compare' }).click()
     const result = page.getByRole('article', { name: 'Ada' })
@@ -43,8 +42,7 @@ describe.skipIf(!HAS_BROWSER)("an agent's instructions", () => {
     await page.getByRole('status').getByText('The result differs for 1 of 1 contact.').waitFor()
     await result.getByRole('region', { name: 'Saved: version 1' }).getByText('Offer a call to Ada.').waitFor()
     await result.getByRole('region', { name: 'New instructions' }).getByText('Offer a demo to Ada.').waitFor()
-    await checkPage(page)
-    await screenshot(page, 'agent-replay')
+    expect(await checkPage(page, 'agent-replay')).toEqual([])
     await page.getByRole('textbox', { name: 'Instructions' }).fill('Be kind.\nOffer a demo.')
     await page.getByText('You have changed the instructions since this comparison.').waitFor()
     const goal = page.getByRole('combobox', { name: 'The goal is that the contact does this' })
@@ -67,7 +65,6 @@ describe.skipIf(!HAS_BROWSER)("an agent's instructions", () => {
       .execute()
     await tenant.track({ visitor_id: 'ada', events: [{ event: 'demo_booked' }] })
     const page = await browser.signedIn(tenant, { path: `/agents/${agentId}` })
-    page.setDefaultTimeout(9_000)
     await page.getByRole('link', { name: 'Outcomes' }).click()
     const second = page.getByRole('article', { name: 'Version 2' })
     await second.getByText('Current').waitFor()
@@ -89,8 +86,7 @@ describe.skipIf(!HAS_BROWSER)("an agent's instructions", () => {
     await change.getByRole('deletion').getByText('Offer something.').waitFor()
     await change.getByRole('insertion').getByText('Offer a demo.').waitFor()
     await change.getByRole('insertion').getByText('offer: a demo').waitFor()
-    await checkPage(page)
-    await screenshot(page, 'agent-outcomes')
+    expect(await checkPage(page, 'agent-outcomes')).toEqual([])
     await page.getByText('Last 30 days').click()
     await page.waitForURL(/days=30/)
     await second.getByText('Current').waitFor()
