@@ -20,9 +20,9 @@ interface VersionTextProps {
 
 /** What a version of the playbook says, or what it changed. */
 export function VersionText({ agentId, version, before }: VersionTextProps) {
-  const shown = useQuery(queryOf('getPlaybookVersion', { agent_id: agentId, version }))
+  const shown = useQuery(queryOf('getPlaybookVersion', { agent_id: agentId, version: String(version) }))
   const former = useQuery({
-    ...queryOf('getPlaybookVersion', { agent_id: agentId, version: before ?? version }),
+    ...queryOf('getPlaybookVersion', { agent_id: agentId, version: String(before ?? version) }),
     enabled: before !== null,
   })
   const failed = shown.error ?? (before === null ? null : former.error)
