@@ -149,7 +149,7 @@ const PLACES: Place[] = [
   { path: '/agents/settings', shows: 'Save' },
   { path: '/agents/:agent', shows: 'Scout', beside: /properties|playbooks|identities/ },
   { path: '/agents/:agent/outcomes', shows: 'Version 1', beside: /^\/v1\/agents\/[^/]+$/ },
-  { path: '/agents/:agent/edit', shows: 'Save', beside: /check|properties|segments|identities/ },
+  { path: '/agents/:agent/edit', shows: 'Save', beside: /check|properties|segments|identities|types/ },
   { path: '/agents/runs/:run', shows: 'They asked.', beside: /^\/v1\/agents\/[^/]+$/ },
   { path: '/identities', shows: 'Grace Hopper', empty: 'No senders yet' },
   { path: '/identities/:identity', shows: 'Grace Hopper' },
