@@ -41,13 +41,13 @@ export async function* sentMessages(
       const place = sql`(${last.contact_id}::uuid, ${last.run_id}::uuid, ${last.action_index}::integer)`
       query = query.where(sql<boolean>`(contact_id, run_id, action_index) > ${place}`)
     }
-    const rows = await query
+    const page = query
       .orderBy('contact_id')
       .orderBy('run_id')
       .orderBy('action_index')
       .limit(AT_ONCE)
       .$narrowType<{ playbook_version: number; executed_at: Date }>()
-      .execute()
+    const rows = await tenant.heavyRead(() => page.execute())
     if (rows.length > 0) {
       yield rows.map((row) => ({ contactId: row.contact_id, version: row.playbook_version, at: row.executed_at }))
     }
