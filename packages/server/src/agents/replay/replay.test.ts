@@ -91,6 +91,9 @@ test('both playbooks are tried on the contacts that the agent looked at last, an
   const named = { match: 'all', conditions: [{ property: 'firstname', operator: 'equals', value: 'Ada' }] }
   expect(idsOf((await replay(agentId, { playbook: {}, filter: named })).body)).toEqual([ada])
   expect(idsOf((await replay(agentId, { playbook: {}, contact_ids: [never, ada] })).body)).toEqual([never, ada])
+  const templated = (await replay(agentId, { playbook_template: 'lead_qualification', playbook: { messages: null } }))
+    .body
+  expect(templated.items[0].proposed.reasoning).toContain('Does not meet the conditions of')
   await tenant.call('POST', `/v1/contacts/${bob}/merge`, { into: ada })
   expect(idsOf((await replay(agentId, { playbook: {} })).body)).toEqual([ada])
 })
