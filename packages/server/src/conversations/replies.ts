@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { keysOfContacts } from '../contacts/identifiers-of-many.ts'
+import type { KeyOfContact } from '../contacts/identifiers-of-many.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { EMAIL_DIRECTORY } from './clean.ts'
 
@@ -14,9 +14,13 @@ export interface AwaitedReply {
 /**
  * Which of some awaited replies came, by their place in the list: a message from the contact in any conversation, apart from
  * automatic ones.
+ * @param keys those of the contacts
  */
-export async function repliesThatCame(tenant: Tenant, awaited: readonly AwaitedReply[]): Promise<Set<number>> {
-  const keys = await keysOfContacts(tenant, [...new Set(awaited.map(({ contactId }) => contactId))])
+export async function repliesThatCame(
+  tenant: Tenant,
+  awaited: readonly AwaitedReply[],
+  keys: readonly KeyOfContact[],
+): Promise<Set<number>> {
   const keysOf = Map.groupBy(
     // The directory `email` is reserved for addresses.
     keys.filter(({ source }) => source !== EMAIL_DIRECTORY),

@@ -1,7 +1,7 @@
 import { compileWhere } from '../../conditions/to-clickhouse.ts'
 import { copyContacts } from '../../contact-sets/copy.ts'
 import { survivorsOfContacts } from '../../contacts/aliases.ts'
-import { keysOfContacts } from '../../contacts/identifiers-of-many.ts'
+import { type KeyOfContact, keysOfContacts } from '../../contacts/identifiers-of-many.ts'
 import { optOutTimes } from '../../contacts/opt-out-times.ts'
 import { repliesThatCame } from '../../conversations/replies.ts'
 import { ownersChoicesOf } from '../../identities/suppressions.ts'
@@ -52,8 +52,10 @@ export async function followedBy(
   /** Counts what PostgreSQL knows. @returns the lines of the messages in the set. */
   const follow = async (stored: readonly SentMessage[]): Promise<string> => {
     const sent = await withSurvivors(tenant, stored)
-    count(sent, await tenant.heavyRead(() => repliesThatCame(tenant, sent.map(awaited))), 'replied')
-    count(sent, await tenant.heavyRead(() => optOutsThatCame(tenant, sent)), 'unsubscribed')
+    const contactIds = [...new Set(sent.map(({ contactId }) => contactId))]
+    const keys = await tenant.heavyRead(() => keysOfContacts(tenant, contactIds))
+    count(sent, await tenant.heavyRead(() => repliesThatCame(tenant, sent.map(awaited), keys)), 'replied')
+    count(sent, await tenant.heavyRead(() => optOutsThatCame(tenant, sent, keys)), 'unsubscribed')
     for (const { at } of sent) {
       range.firstMs = Math.min(range.firstMs, at.getTime())
       range.lastMs = Math.max(range.lastMs, at.getTime())
@@ -87,7 +89,11 @@ function awaited({ contactId, at }: SentMessage) {
 }
 
 /** The messages after which the contact, or the owner of one of its addresses, asked not to be written to. */
-async function optOutsThatCame(tenant: Tenant, sent: readonly SentMessage[]): Promise<number[]> {
+async function optOutsThatCame(
+  tenant: Tenant,
+  sent: readonly SentMessage[],
+  keys: readonly KeyOfContact[],
+): Promise<number[]> {
   if (sent.length === 0) return []
   const contactIds = [...new Set(sent.map(({ contactId }) => contactId))]
   const times = sent.map(({ at }) => at.getTime())
@@ -95,7 +101,7 @@ async function optOutsThatCame(tenant: Tenant, sent: readonly SentMessage[]): Pr
     from: new Date(times.reduce((a, b) => Math.min(a, b))),
     until: new Date(times.reduce((a, b) => Math.max(a, b)) + WINDOW_MS),
   })
-  const emails = (await keysOfContacts(tenant, contactIds)).filter(({ source }) => source === null)
+  const emails = keys.filter(({ source }) => source === null)
   const choices = await ownersChoicesOf(
     tenant,
     emails.map(({ key }) => key),
