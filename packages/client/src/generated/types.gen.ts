@@ -24,6 +24,10 @@ export type Action = {
     guardrails: Array<Guardrail>;
     decided_by: Actor | null;
     decided_at: string | null;
+    /**
+     * Why a person rejected it.
+     */
+    reason: string | null;
     due_at: string | null;
     executed_at: string | null;
     result: {
@@ -135,6 +139,8 @@ export type AgentModel = {
     base_url?: string | null;
     temperature?: number | null;
     max_tokens?: number | null;
+    tools_max?: number | null;
+    redact_personal_data?: boolean | null;
 };
 
 /**
@@ -1807,6 +1813,10 @@ export type DryRun = {
         status: 'evaluated' | 'failed' | 'skipped';
         reasoning: string | null;
         error: string | null;
+        /**
+         * What the model looked up about the contact, in order.
+         */
+        tool_calls: Array<RunToolCall>;
         proposed_actions: Array<{
             type: 'email_message' | 'social_message' | 'social_connect' | 'note' | 'crm_update';
             params: {
@@ -4509,6 +4519,10 @@ export type RunContact = {
         run_id: string;
         action_index: number;
     }>;
+    /**
+     * What the model looked up about the contact, in order.
+     */
+    tool_calls: Array<RunToolCall>;
 };
 
 export type RunContactsPage = {
@@ -4590,6 +4604,23 @@ export type RunSummary = {
      */
     actions_skipped: number;
     errors: number;
+};
+
+export type RunToolCall = {
+    tool: string;
+    arguments: {
+        [key: string]: unknown;
+    };
+    /**
+     * The length of what the model read.
+     */
+    characters: number;
+    /**
+     * Why it failed; null if it did not.
+     */
+    error: string | null;
+    at: string;
+    title: string;
 };
 
 export type RunWarehouseExportResult = {

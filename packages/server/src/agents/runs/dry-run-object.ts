@@ -23,6 +23,7 @@ export const DryRun = Type.Object(
         }),
         reasoning: Nullable(Type.String(TEXT)),
         error: Nullable(Type.String(TEXT)),
+        tool_calls: ContactResult.properties.tool_calls,
         proposed_actions: Type.Array(
           Type.Object({
             type: Type.Enum([...ACTION_TYPES]),

@@ -84,14 +84,17 @@ async function evaluate(
   const identityId = await tenant.transaction((tx) => existingIdentity(tx, configuration.identity_id))
 
   async function evaluateOne(contactId: string, context: ContactContext): Promise<ContactResult> {
-    const result = { contact_id: contactId, contact: contactOf(context), reasoning: null, proposed_actions: [] }
+    const result = {
+      ...{ contact_id: contactId, contact: contactOf(context), reasoning: null },
+      ...{ proposed_actions: [], tool_calls: [] },
+    }
     let spent: Usage = NO_USAGE
     try {
       const evaluation = await prepared(context, signal, (usd) => costs.reserve(usd))
       spent = evaluation.usage
-      const proposed = evaluation.actions.map(async ({ type, params }, actionIndex) => {
+      const proposed = evaluation.actions.map(async ({ type, params, checks = [] }, actionIndex) => {
         const place = { runId: newId(), agentId: newId(), contactId, actionIndex }
-        const proposal = { ...place, identityId, type, requireApproval }
+        const proposal = { ...place, identityId, type, requireApproval, checks }
         const { status, guardrails, error } = await assess(tenant, proposal, now)
         return { type, params: { ...params }, identity_id: identityId, status, guardrails, error }
       })
@@ -101,6 +104,7 @@ async function evaluate(
         reasoning: evaluation.reasoning,
         error: evaluation.dropped.join(' ') || null,
         proposed_actions: await Promise.all(proposed),
+        tool_calls: [...(evaluation.toolCalls ?? [])],
       }
     } catch (error) {
       if (signal.aborted || error instanceof RunFailure) throw error
@@ -109,7 +113,8 @@ async function evaluate(
         return { ...result, status: 'skipped', error: null }
       }
       if (error instanceof EvaluationError) spent = error.usage
-      return { ...result, status: 'failed', error: messageOf(error) }
+      const tool_calls = error instanceof EvaluationError ? [...error.toolCalls] : []
+      return { ...result, status: 'failed', error: messageOf(error), tool_calls }
     } finally {
       await costs.charge(spent.costUsd)
       usage.inputTokens += spent.inputTokens

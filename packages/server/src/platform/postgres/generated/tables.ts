@@ -46,6 +46,8 @@ export interface AgentActions {
   params: Json;
   params_hash: string | null;
   proposed_by: Json | null;
+  proposed_params: Json | null;
+  reason: string | null;
   result: Json | null;
   run_id: string;
   status: string;
@@ -95,6 +97,7 @@ export interface AgentRunContacts {
   skipped_actions: Generated<Json>;
   status: Generated<string>;
   tenant_id: string;
+  tool_calls: Generated<Json>;
 }
 
 export interface AgentRuns {
