@@ -39,8 +39,8 @@ const lackOf = ({ status, body }: TestResponse) => [
 const refused = (...scopes: string[]) => [403, 'insufficient_scope', scopes.sort()]
 
 /** An agent whose model looks nothing up, unless it says otherwise. */
-async function agent({ llm_config: model = {}, ...body }: { llm_config?: object } & object = {}): Promise<string> {
-  const sent = { name: 'Test', llm_config: { tools_max: 0, ...model }, ...body }
+async function agent({ llm_config: model, ...body }: Record<string, unknown> = {}): Promise<string> {
+  const sent = { name: 'Test', llm_config: { tools_max: 0, ...(model as object) }, ...body }
   const response = await tenant.call('POST', '/v1/agents', sent)
   if (response.status !== 201) throw new Error(JSON.stringify(response.body))
   return response.body.agent.agent_id

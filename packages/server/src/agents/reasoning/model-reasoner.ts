@@ -144,6 +144,7 @@ export function createModelReasoner(
       const { text, toolCalls } = result
       spend(usage, sent, text + JSON.stringify(toolCalls), result.usage)
       if (toolCalls.length > 0) {
+        if (!mayCall) return { text, calls: [], said: [], answer: { problems: NO_ANSWER } }
         const said = result.response.messages.filter(({ role }) => role === 'assistant')
         return { text, calls: toolCalls, said, answer: { problems: NO_ANSWER } }
       }
