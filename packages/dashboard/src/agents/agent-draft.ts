@@ -30,6 +30,8 @@ export interface AgentDraft {
   baseUrl: string
   temperature: number | string
   maxTokens: number | string
+  toolsMax: number | string
+  redacts: boolean
 }
 
 let ids = 0
@@ -62,6 +64,8 @@ export function newDraft(
     baseUrl: '',
     temperature: '',
     maxTokens: '',
+    toolsMax: '',
+    redacts: false,
   }
 }
 
@@ -106,6 +110,8 @@ export function draftOf(agent: Agent, playbooks: Playbooks): AgentDraft {
     baseUrl: llm.base_url ?? '',
     temperature: llm.temperature ?? '',
     maxTokens: llm.max_tokens ?? '',
+    toolsMax: llm.tools_max ?? '',
+    redacts: llm.redact_personal_data ?? false,
   }
 }
 
@@ -147,6 +153,8 @@ export function inputOf(
       base_url: draft.provider === 'openai_compatible' ? draft.baseUrl.trim() || null : null,
       temperature: numberOf(draft.temperature),
       max_tokens: numberOf(draft.maxTokens),
+      tools_max: numberOf(draft.toolsMax),
+      redact_personal_data: draft.redacts || null,
     },
   }
 }
