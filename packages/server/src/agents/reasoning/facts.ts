@@ -32,7 +32,13 @@ const AMOUNT = new RegExp(
 )
 const MONTHS = 'January|February|March|April|May|June|July|August|September|October|November|December'
 const DATE = new RegExp(
-  `\\b\\d{4}-\\d{2}-\\d{2}\\b|\\b\\d{1,2}\\.\\s?\\d{1,2}\\.(?:\\s?\\d{4})?|\\b\\d{1,2}/\\d{1,2}/\\d{4}\\b|\\b\\d{1,2}(?:st|nd|rd|th)?\\s(?:${MONTHS})\\b|\\b(?:${MONTHS})\\s\\d{1,2}(?:st|nd|rd|th)?\\b`,
+  [
+    '\\b\\d{4}-\\d{2}-\\d{2}(?!\\d)',
+    '\\b(?:0?[1-9]|[12]\\d|3[01])\\.\\s?(?:0?[1-9]|1[0-2])\\.(?:\\s?\\d{4}\\b|(?!\\d))',
+    '\\b\\d{1,2}/\\d{1,2}/\\d{4}\\b',
+    `\\b\\d{1,2}(?:st|nd|rd|th)?\\s(?:${MONTHS})\\b`,
+    `\\b(?:${MONTHS})\\s\\d{1,2}(?:st|nd|rd|th)?\\b`,
+  ].join('|'),
   'giu',
 )
 const QUOTED = /“([^“”]{3,150})”|"([^"\n]{3,150})"|«([^«»]{3,150})»|„([^„“”]{3,150})[“”]/gu
