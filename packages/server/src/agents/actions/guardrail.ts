@@ -1,4 +1,4 @@
-import type { ActionType } from '../action-types.ts'
+import type { ActionType, Check } from '../action-types.ts'
 
 export type GuardrailRule =
   | 'contact_exists'
@@ -15,16 +15,6 @@ export type GuardrailRule =
   | 'daily_limit'
   | 'mailbox_limit'
   | Check['rule']
-
-/**
- * The result of comparing what a model wrote with what it knew. One that did not pass makes the action wait for a person, who
- * may approve it nevertheless.
- */
-export interface Check {
-  rule: 'facts' | 'other_people'
-  passed: boolean
-  message: string
-}
 
 /** The result of one rule. */
 export interface Guardrail {

@@ -1,7 +1,6 @@
 import { shown } from '../../platform/characters.ts'
 import { DAY_MS } from '../../platform/time.ts'
-import { type ActionType, isOutbound, type ProposedAction } from '../action-types.ts'
-import type { Check } from '../actions/guardrail.ts'
+import { type ActionType, type Check, isOutbound, type ProposedAction } from '../action-types.ts'
 
 /** What a model may take what it writes from. */
 export interface Sources {

@@ -6,6 +6,7 @@ import { ServiceError } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import type { ApiFetch } from '../../platform/outbound/api-fetch.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import { MINUTE_MS } from '../../platform/time.ts'
 import { typesOf } from '../action-types.ts'
 import type { AgentConfiguration } from '../agent.ts'
 import { type Answer, answerSchemaFor, readAnswer } from './answer.ts'
@@ -37,6 +38,8 @@ const BATCH = 8
 /** After the first try, for 408, 409, 429 and 5xx responses and failed connections; the pauses double from 2 s. */
 const RETRIES_MAX = 3
 const OUTPUT_TOKENS_DEFAULT = 4_000
+/** A model that looks for longer must answer: a run without progress is taken for stuck. */
+const LOOKING_MS_MAX = 4 * MINUTE_MS
 const CONVERSATIONS = { includeMessages: true, messagesPerThread: 3, page: { page: 1, limit: 5 } }
 
 interface Reply {
@@ -179,12 +182,13 @@ export function createModelReasoner(
     reserveCost: ReserveCost,
   ): Promise<Answer> {
     const tools = toolsMax === 0 ? {} : await describeTools(view.tools)
+    const until = Date.now() + LOOKING_MS_MAX
     let problems: string | null = null
     for (let turn = 0; ; turn++) {
       const cost = costAtMost(messages, tools)
       if (turn === 0) await reserveCost(cost)
       else await reserveMore(reserveCost, usage, cost, problems)
-      const left = toolsMax - made.length
+      const left = Date.now() < until ? toolsMax - made.length : 0
       const reply = await ask(messages, tools, left > 0, usage, signal)
       if (reply.calls.length > 0) {
         const results = await performCalls(view, reply.calls, made, { left, signal })

@@ -1,6 +1,5 @@
 import { READS_DATA } from '../../operations/further-scopes.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import type { PromptData } from './budget.ts'
 
 /** The scopes of an agent's model: it reads data, but no settings, no agents and no approvals. */
 export const LOOK_UP_SCOPES = [...READS_DATA, 'segments:read'] as const
@@ -18,7 +17,7 @@ export interface ModelView {
   /** Performs a call. Every failure that the model can do something about is in the result. */
   lookUp(tool: string, input: Record<string, unknown>): Promise<LookedUp>
   /** A contact's data as the model may see it. */
-  show(data: PromptData): Promise<PromptData>
+  show<Data extends object>(data: Data): Promise<Data>
   /**
    * What the model wrote about a contact, with the real values in place of pseudonyms. @throws ServiceError 400 for a pseudonym
    * of another contact

@@ -1,6 +1,5 @@
 import { ServiceError } from '../../platform/errors.ts'
-import type { ProposedAction } from '../action-types.ts'
-import type { Check } from '../actions/guardrail.ts'
+import type { Check, ProposedAction } from '../action-types.ts'
 import type { ContactContext } from './context.ts'
 import type { MadeCall } from './model-view.ts'
 
