@@ -1,5 +1,6 @@
 import { LOOK_UP_SCOPES, type ModelDoor } from '../agents/reasoning/model-view.ts'
 import { PROMPT_MARKS } from '../agents/reasoning/prompt-marks.ts'
+import type { Values } from '../operations/declare.ts'
 import { ABOUT_CONTACT, TEXT } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { openCall, type ToolServices } from './call.ts'
@@ -36,7 +37,7 @@ export function openAgentDoor(services: ToolServices): ModelDoor {
         tools: offered,
         lookUp: (tool, input) => lookUp(tools, { call, redactor }, { name: tool, input }, RESULT_CHARACTERS_MAX),
         show: async (data) =>
-          redacts ? ((await redactor.redact({ ...data }, PROMPT_MARKS)) as unknown as typeof data) : data,
+          redacts ? ((await redactor.redact({ ...data } as Values, PROMPT_MARKS)) as unknown as typeof data) : data,
         reveal: (written, contactId) => redactor.reveal(written, contactId),
         restore: (value) => restoreValues(value, redactor.issued),
       }
