@@ -5,10 +5,11 @@ import { checkTexts, type Sources } from './facts.ts'
 const SOURCES: Sources = {
   instructions:
     'Offer 20% off. Plans from €1,200.50 a year. Call us: +44 20 7946 0001. Docs: https://docs.partner.example/start',
+  settings: { config: { price: 49 }, variables: { deposit: '150' } },
   data: [
     {
       properties: { mrr: 1500, budget: '9000 EUR' },
-      pages: [{ title: 'How it works | Ours', last: '2026-11-17T23:30:00.000Z' }],
+      pages: [{ count: 7, title: 'How it works | Ours', last: '2026-11-17T23:30:00.000Z' }],
     },
     {
       conversations: [
@@ -30,7 +31,7 @@ test.each([
   'Hi Ada,\n\nHow are you? Read more at https://www.ours.example/pricing?x=1, app.ours.example or https://docs.partner.example/else.',
   'Write to team@ours.example, or answer from ada@customer.example.',
   'Call +44 (0)20 7946 0001? Or shall we call 030 1234567?',
-  'You get 20% off: €1200.50 instead of €1,500.',
+  'You get 20% off: 1,200.50 EUR instead of €1,500, or $49 a month with a deposit of $150.',
   'You viewed “How it works” on 17 November, or on 18.11. as we say, or 2026-11-18.',
   'Your launch on May 3rd is near.',
   'We use node.js, see plan.pdf. That took 3 days and 12 people, version 2.0.1.',
@@ -53,6 +54,8 @@ test.each([
   ['Call 0900 1234567 89.', '0900 1234567 89'],
   ['You get 90% off.', '90%'],
   ['It costs $99 a month.', '$99'],
+  ['It costs $20.', '$20'],
+  ['You get 7% off.', '7%'],
   ['We know your budget of 9000 EUR.', '9000 EUR'],
   ['See you on 24 December.', '24 December'],
   ['See you on 2026-12-24.', '2026-12-24'],

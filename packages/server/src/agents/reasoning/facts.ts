@@ -6,6 +6,8 @@ import { type ActionType, type Check, isOutbound, type ProposedAction } from '..
 export interface Sources {
   /** Written by the tenant's users: the playbook and the other instructions. */
   instructions: string
+  /** The tenant's own values: of the playbook's variables and settings. */
+  settings: unknown
   /** The contact's data and the results of tools, some of which strangers wrote. */
   data: readonly unknown[]
   /** Values that a message to the contact may contain: its own address and number. */
@@ -50,7 +52,7 @@ const PLACEHOLDER =
  * has a form: links, addresses, amounts, dates and quotations.
  *
  * Where a text leads, and what it promises, must come from the tenant: a stranger can write a link or a discount into a form or a
- * page title, and a model may repeat it. Amounts may also be numbers of the data. Dates and quotations may come from any data.
+ * page title, and a model may repeat it. Amounts may also be numbers of properties. Dates and quotations may come from any data.
  *
  * @param texts of the action. Those that stay inside are only checked for where they lead.
  */
@@ -129,16 +131,20 @@ function hostsIn(text: string): string[] {
 }
 
 /** Amounts, dates and quotations that are neither in the instructions nor in the data. */
-function inventedIn(text: string, { instructions, data }: Sources): string[] {
+function inventedIn(text: string, { instructions, settings, data }: Sources): string[] {
   const found = collect(data)
   const days = new Set([...found.days, ...matches(instructions, DATE).flatMap((date) => dayOf(date) ?? [])])
-  const numbers = new Set([...found.numbers, ...matches(instructions, /\d[\d.,']*/g).map(numberOf)])
+  const values = collect([{ properties: settings }])
+  const numbers = new Set([...found.numbers, ...values.numbers, ...values.texts.filter(isNumber).map(numberOf)])
+  const promised = new Set(matches(instructions, AMOUNT).map(amountOf))
   const words = wordsOf([instructions, ...found.texts].join(' \n '))
   const dates = matches(text, DATE).filter((date) => {
     const day = dayOf(date)
     return day !== null && !days.has(day)
   })
-  const amounts = matches(text.replace(DATE, ' '), AMOUNT).filter((amount) => !numbers.has(numberOf(amount)))
+  const amounts = matches(text.replace(DATE, ' '), AMOUNT).filter(
+    (amount) => !promised.has(amountOf(amount)) && !numbers.has(numberOf(amount)),
+  )
   const quoted = [...text.matchAll(QUOTED)]
     .flatMap(([, ...groups]) => groups.find((group) => group !== undefined) ?? [])
     .filter((quotation) => !words.includes(wordsOf(quotation)))
@@ -156,13 +162,16 @@ interface Collected {
   days: Set<string>
 }
 
-/** What is in the data: texts, JSON numbers, and days with those beside them, because of time zones. */
+/**
+ * What is in the data: texts, numbers of properties, and days with those beside them, because of time zones. Other numbers are
+ * counts, and a discount of 1% is not vouched for by one visit.
+ */
 function collect(data: readonly unknown[]): Collected {
   const found: Collected = { texts: [], numbers: new Set(), days: new Set() }
-  const waiting: unknown[] = [...data]
-  while (waiting.length > 0) {
-    const value = waiting.pop()
-    if (typeof value === 'number') found.numbers.add(numberOf(String(value)))
+  const waiting = data.map((value) => ({ value, isProperty: false }))
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { value, isProperty } = next
+    if (typeof value === 'number' && isProperty) found.numbers.add(numberOf(String(value)))
     if (typeof value === 'string') {
       found.texts.push(value)
       for (const date of matches(value, DATE)) {
@@ -172,7 +181,10 @@ function collect(data: readonly unknown[]): Collected {
         for (const day of [...near, dayOf(date) ?? []].flat()) found.days.add(day)
       }
     }
-    if (value !== null && typeof value === 'object') waiting.push(...Object.values(value))
+    if (value === null || typeof value !== 'object') continue
+    for (const [name, each] of Object.entries(value)) {
+      waiting.push({ value: each, isProperty: isProperty || name === 'properties' || name === 'company' })
+    }
   }
   return found
 }
@@ -199,6 +211,25 @@ function numberOf(text: string): string {
   const plain = digits.replace(/[.,](?=\d{3}(?:\D|$))/g, '').replace(',', '.')
   return String(Number(plain))
 }
+
+function isNumber(text: string): boolean {
+  return /^[\d.,' ]+$/.test(text)
+}
+
+/** An amount in one spelling: `€1,200` and `1200 EUR` are the same, `20%` and `$20` are not. */
+function amountOf(amount: string): string {
+  const unit = UNITS.find(([, pattern]) => pattern.test(amount))?.[0] ?? amount.replace(/[\d.,'\s]/g, '').toUpperCase()
+  return `${numberOf(amount)} ${unit}`
+}
+
+const UNITS = [
+  ['%', /%|percent/i],
+  ['EUR', /€|EUR/i],
+  ['USD', /\$|USD|dollar/i],
+  ['GBP', /£|GBP|pound/i],
+  ['JPY', /¥|JPY/i],
+  ['INR', /₹|INR/i],
+] as const
 
 function wordsOf(text: string): string {
   return text

@@ -63,7 +63,7 @@ test('a prompt says what became of earlier proposals to the contact', async () =
   model.answer = () => says(mail('Hi Ada,\n\nHow is it going?'), { type: 'note', params: { content: 'Be patient.' } })
   const [edited] = (await run(id, ada)).proposed_actions
   const params = { subject: 'Hello', message: 'Hi Ada,\n\nHow are the looms?' }
-  expect((await tenant.call('POST', `${pathOf(edited)}/approve`, { params, hold_seconds: 600 })).status).toBe(200)
+  expect((await tenant.call('POST', `${pathOf(edited)}/approve`, { params, hold_seconds: 60 })).status).toBe(200)
   model.answer = () => says()
   await run(await agent({ name: 'Another' }), ada)
   const byText = new Map(
@@ -97,7 +97,7 @@ test('an agent learns from what people rejected and edited for others, without l
   model.answer = () => says(mail('Hi Cleopatra,\n\nBUY!'))
   const [edited] = (await run(id, cleo)).proposed_actions
   const params = { subject: 'Hello', message: 'Hi Cleopatra,\n\nShall we talk?' }
-  await tenant.call('POST', `${pathOf(edited)}/approve`, { params, hold_seconds: 600 })
+  await tenant.call('POST', `${pathOf(edited)}/approve`, { params, hold_seconds: 60 })
   model.answer = () => says()
   const ada = await tenant.contact('ada@example.com')
   model.asked.length = 0

@@ -244,7 +244,8 @@ export function createModelReasoner(
           const answer = await converse(messages, view, read, made, usage, signal, reserveCost)
           const known = [data, ...messages.flatMap((message) => view.restore(dataOf(message)))]
           const own = ['email', 'phone', 'mobilephone'].flatMap((name) => String(context.properties[name] ?? ''))
-          const sources = { instructions, data: known, own, domains }
+          const { variables, config } = configuration.playbook
+          const sources = { instructions, settings: { variables, config }, data: known, own, domains }
           const senderName = sender === null ? '' : `${sender.firstname} ${sender.lastname}`
           const actions: Evaluation['actions'] = []
           for (const action of answer.actions) {
