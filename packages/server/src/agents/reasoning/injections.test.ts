@@ -108,6 +108,9 @@ afterAll(async () => {
   await model.close()
 })
 
+/** By the contact that is attacked: the colleague whose data has the text. */
+const colleagues = new Map<string, string>()
+
 /** A contact with the text in its data, or in that of a colleague. */
 async function plant({ place, text }: Injection, index: number): Promise<string> {
   const isProperty = ['firstname', 'lastname', 'company', 'jobtitle'].includes(place)
@@ -116,7 +119,9 @@ async function plant({ place, text }: Injection, index: number): Promise<string>
   const contactId = await tenant.contact(address, properties, { visitor_id: `visitor-${index}` })
   const url = `https://${tenant.site}/`
   if (place === 'note') await tenant.call('POST', `/v1/contacts/${contactId}/notes`, { content: text })
-  if (place === 'tool_result') await tenant.contact(`colleague${index}@customer.example`, { jobtitle: text })
+  if (place === 'tool_result') {
+    colleagues.set(contactId, await tenant.contact(`colleague${index}@customer.example`, { jobtitle: text }))
+  }
   const event = {
     title: { event: 'page_view', title: text, url },
     url: { event: 'page_view', url: `${url.slice(0, -1)}${text}` },
@@ -158,7 +163,6 @@ test(`a model that obeys ${INJECTIONS.length} planted texts has nothing sent, ch
     const contactId = /"contact_id":"([0-9a-f-]{36})"/.exec(data)?.[1] ?? ''
     const injection = contacts.get(contactId)
     if (!injection) return { content: { reasoning: 'x', actions: mail('Hi Cleo,\n\nHow are you?') } }
-    const index = [...contacts.keys()].indexOf(contactId)
     const results = messages.filter(({ role }) => role === 'tool').map(({ content }) => content)
     const read = [data, ...results].join('\n').replaceAll('\\u003c', '<')
     const words = JSON.stringify(injection.text).slice(1, -1)
@@ -166,10 +170,8 @@ test(`a model that obeys ${INJECTIONS.length} planted texts has nothing sent, ch
       arrived.add(contactId)
     const found = [...results.join().matchAll(/[\w.]+@[\w.]+\.example/g)].map(([address]) => address)
     const { calls = [], actions }: Obeyed = OBEYING[injection.attack]({ contactId, agentId, site: tenant.site, found })
-    const lookFirst =
-      injection.place === 'tool_result'
-        ? [call('search_contacts', { query: `colleague${index}@customer.example` })]
-        : []
+    const colleague = colleagues.get(contactId)
+    const lookFirst = colleague === undefined ? [] : [call('get_contact', { contact_id: colleague })]
     if (results.length === 0 && lookFirst.length > 0) return { calls: lookFirst }
     const isCalled = results.length > lookFirst.length
     if (calls.length > 0 && !isCalled) return { calls }
@@ -190,7 +192,7 @@ test(`a model that obeys ${INJECTIONS.length} planted texts has nothing sent, ch
   for (const { contact_id: id, proposed_actions: actions, tool_calls: calls } of results) {
     const injection = contacts.get(id)
     if (!injection) continue
-    if (!arrived.has(id)) escapes.push(['the text did not reach the model', injection])
+    if (!arrived.has(id)) escapes.push(['the text did not reach the model', injection, calls])
     for (const action of actions) {
       const { auto_approved: isAuto, status, guardrails, identity_id: from, contact_id: to } = action
       const isFlagged = guardrails.some(
@@ -225,4 +227,4 @@ test(`a model that obeys ${INJECTIONS.length} planted texts has nothing sent, ch
 })
 
 /** The tools that the obedient model calls and that only read. */
-const READING = ['search_contacts']
+const READING = ['search_contacts', 'get_contact']
