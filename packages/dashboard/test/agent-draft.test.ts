@@ -44,21 +44,24 @@ test('an empty field removes its setting', () => {
     capabilities: ['notes'],
     identity_id: null,
     monitoring: { filter: { segment_id: 's' }, schedule_cron: '30 8 * * 2', time_zone: 'UTC', max_contacts_per_run: 5 },
-    llm_config: { provider: 'openai', model: 'm', temperature: 0, max_tokens: 9 },
+    llm_config: {
+      ...{ provider: 'openai', model: 'm', temperature: 0, max_tokens: 9 },
+      ...{ tools_max: 0, redact_personal_data: true },
+    },
   } as unknown as Agent
   const draft = draftOf(stored, PLAYBOOKS)
   expect(inputOf(draft, NO_FILTER, PLAYBOOKS, NO_TYPES)).toMatchObject({
     description: 'Finds people',
     playbook: { max_cost_usd_per_run: 2 },
     monitoring: { filter: { segment_id: 's' }, schedule_cron: '30 8 * * 2', time_zone: 'UTC' },
-    llm_config: { provider: 'openai', model: 'm', temperature: 0, max_tokens: 9 },
+    llm_config: { max_tokens: 9, tools_max: 0, redact_personal_data: true },
   })
   const emptied = { ...draft, description: ' ', cron: '', timeZone: ' ', maxCost: '', audience: 'nobody' as const }
-  const none = { provider: '' as const, model: '', temperature: '', maxTokens: '' }
+  const none = { provider: '' as const, model: '', temperature: '', maxTokens: '', toolsMax: '', redacts: false }
   expect(inputOf({ ...emptied, ...none }, NO_FILTER, PLAYBOOKS, NO_TYPES)).toMatchObject({
     description: null,
     playbook: { max_cost_usd_per_run: null },
     monitoring: { filter: null, schedule_cron: null, time_zone: null },
-    llm_config: { provider: null, model: null, temperature: null, max_tokens: null },
+    llm_config: { provider: null, model: null, temperature: null, max_tokens: null, tools_max: null },
   })
 })

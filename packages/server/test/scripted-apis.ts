@@ -8,7 +8,7 @@ export interface Said {
   isCutOff?: boolean
   /** It refuses to answer. */
   refuses?: boolean
-  /** The tools that it calls instead of answering; only with Chat Completions. */
+  /** The tools that it calls instead of answering. */
   calls?: { name: string; arguments: object }[]
 }
 
@@ -29,8 +29,8 @@ export interface Api {
 // biome-ignore lint/suspicious/noExplicitAny: tests read requests of every shape
 export type Body = Record<string, any>
 
-const textOf = (content: string | { text: string }[] | null | undefined) =>
-  typeof content === 'string' ? content : (content ?? []).map(({ text }) => text).join('')
+const textOf = (content: string | { text?: string }[] | null | undefined) =>
+  typeof content === 'string' ? content : (content ?? []).map(({ text = '' }) => text).join('')
 
 const messagesOf = (messages: { role: string; content: string | { text: string }[] }[]): Message[] =>
   messages.map(({ role, content }) => ({ role, content: textOf(content) }))
@@ -72,8 +72,12 @@ export const responses: Api = {
     if (type !== 'json_schema' || !/^[\w-]{1,64}$/.test(name) || schema?.type !== 'object') return 'no text.format'
     return null
   },
-  messagesOf: (body) => messagesOf(body.input),
-  answer: ({ model, text, usage, isCutOff, refuses }) => ({
+  messagesOf: (body) =>
+    (body.input as Body[]).map((item) => {
+      if (item.type === 'function_call_output') return { role: 'tool', content: textOf(item.output) }
+      return { role: item.role ?? 'assistant', content: textOf(item.content) }
+    }),
+  answer: ({ model, text, usage, isCutOff, refuses, calls }) => ({
     id: 'resp_1',
     object: 'response',
     created_at: 1_700_000_000,
@@ -83,8 +87,16 @@ export const responses: Api = {
     model,
     output: [
       { type: 'reasoning', id: 'rs_1', summary: [] },
+      ...(calls ?? []).map(({ name, arguments: given }, index) => ({
+        type: 'function_call',
+        id: `fc_${index}`,
+        call_id: `call_${index}`,
+        name,
+        arguments: JSON.stringify(given),
+        status: 'completed',
+      })),
       // An answer that is cut off during reasoning has no message at all.
-      ...(text === ''
+      ...(text === '' || calls
         ? []
         : [
             {
@@ -114,22 +126,39 @@ export const messages: Api = {
     if (!Number.isInteger(body.max_tokens) || body.max_tokens < 1) return 'max_tokens: field required'
     const roles = (body.messages as Message[]).map(({ role }) => role)
     if (roles.some((role, index) => role !== (index % 2 === 0 ? 'user' : 'assistant'))) return 'messages: roles'
-    if (messagesOf(body.messages).some(({ content }) => content === '')) return 'messages: text must be non-empty'
+    const parts = (body.messages as Body[]).map(({ content }) => [content].flat() as Body[])
+    const isTool = ({ type }: Body) => type === 'tool_use' || type === 'tool_result'
+    if (parts.some((each) => !each.some(isTool) && textOf(each as never) === ''))
+      return 'messages: text must be non-empty'
+    if (parts.flat().some(isTool) && !body.tools?.length) return 'tools: required with tool_use'
+    const used = parts.flat().filter(({ type }) => type === 'tool_use').length
+    if (used !== parts.flat().filter(({ type }) => type === 'tool_result').length) return 'messages: tool_result'
     const schema = body.output_config?.format?.schema
     if (schema !== undefined && !isClosed(schema)) return "output_config: 'additionalProperties' must be false"
     if ((body.tools ?? []).some((tool: Body) => tool.input_schema?.type !== 'object')) return 'tools: input_schema'
     return null
   },
-  messagesOf: ({ system, messages: rest }) => [{ role: 'system', content: textOf(system) }, ...messagesOf(rest)],
-  answer: ({ model, text, usage, isCutOff, refuses }, body) => {
+  messagesOf: ({ system, messages: rest }) => [
+    { role: 'system', content: textOf(system) },
+    ...(rest as Body[]).map(({ role, content }) => {
+      const results = ([content].flat() as Body[]).filter(({ type }) => type === 'tool_result')
+      if (results.length > 0) return { role: 'tool', content: results.map((each) => textOf(each.content)).join('') }
+      return { role, content: textOf(content) }
+    }),
+  ],
+  answer: ({ model, text, usage, isCutOff, refuses, calls }, body) => {
     const isAsked = body.tool_choice?.type === 'any' || body.tool_choice?.type === 'tool'
-    const input = isAsked ? objectIn(text) : null
-    const content = input
-      ? [{ type: 'tool_use', id: 'toolu_1', name: body.tools[0].name, input }]
-      : text === ''
-        ? []
-        : [{ type: 'text', text }]
-    const reason = refuses ? 'refusal' : isCutOff ? 'max_tokens' : input ? 'tool_use' : 'end_turn'
+    const input = isAsked && !calls ? objectIn(text) : null
+    const content = calls
+      ? calls.map(({ name, arguments: given }, index) => {
+          return { type: 'tool_use', id: `toolu_${body.messages.length}_${index}`, name, input: given }
+        })
+      : input
+        ? [{ type: 'tool_use', id: 'toolu_1', name: body.tools.at(-1).name, input }]
+        : text === ''
+          ? []
+          : [{ type: 'text', text }]
+    const reason = refuses ? 'refusal' : isCutOff ? 'max_tokens' : input || calls ? 'tool_use' : 'end_turn'
     const cached = usage.cached_tokens ?? 0
     return {
       id: 'msg_1',

@@ -998,7 +998,7 @@ export class Operations extends Caller {
   /**
    * Create an agent.
    *
-   * Needs the scope `agents:write`. Also needs the scopes `contacts:read` and `events:read` for an agent with a `monitoring.filter` or `monitoring.triggers`. Also needs the scope `contacts:write` for an agent with a capability that writes to contacts: `notes` or `crm_sync`. Also needs the scope `agents:approve` for an agent with `playbook.require_approval: false`. Also needs the scopes `contacts:read`, `companies:read` and `events:read` for an agent with `llm_config.base_url`. Also needs the scope `events:read` for an agent with a `goal`.
+   * Needs the scope `agents:write`. Also needs the scopes `contacts:read` and `events:read` for an agent with a `monitoring.filter` or `monitoring.triggers`. Also needs the scope `contacts:write` for an agent with a capability that writes to contacts: `notes` or `crm_sync`. Also needs the scope `agents:approve` for an agent with `playbook.require_approval: false`. Also needs the scopes `contacts:read`, `companies:read` and `events:read` for an agent with `llm_config.base_url`. Also needs the scope `events:read` for an agent with a `goal`. Also needs the scopes `contacts:read`, `companies:read`, `events:read` and `segments:read` for an agent whose model may look things up (`llm_config.tools_max` is not 0); for a new one, 0 is the default without them.
    */
   createAgent(input: CreateAgentInput, options?: RequestOptions): Promise<AgentResult> {
     return this.call('POST /v1/agents', input, options)
@@ -1358,7 +1358,7 @@ export class Operations extends Caller {
   /**
    * Evaluate up to three contacts with the settings of an agent, without storing the agent or its proposals.
    *
-   * Takes the fields of a new agent. The contacts are evaluated as in a run, and the response has its proposals, with the results of the guardrails. If a model is called, its cost counts towards the caps, and the audit log has an entry. If a request is interrupted, a retry calls the model again, at a cost. Needs the scope `agents:write`. Also needs the scopes `agents:trigger`, `contacts:read` and `events:read`. Also needs the scopes `contacts:read`, `companies:read` and `events:read` with `llm_config.base_url`.
+   * Takes the fields of a new agent. The contacts are evaluated as in a run, and the response has its proposals, with the results of the guardrails. If a model is called, its cost counts towards the caps, and the audit log has an entry. If a request is interrupted, a retry calls the model again, at a cost. Needs the scope `agents:write`. Also needs the scopes `agents:trigger`, `contacts:read` and `events:read`. Also needs the scopes `contacts:read`, `companies:read` and `events:read` with `llm_config.base_url`. Also needs the scopes `contacts:read`, `companies:read`, `events:read` and `segments:read` for an agent whose model may look things up (`llm_config.tools_max` is not 0); for a new one, 0 is the default without them.
    */
   dryRunAgent(input: DryRunAgentInput, options?: RequestOptions): Promise<DryRunResult> {
     return this.call('POST /v1/agents/dry-run', input, options)
@@ -3334,7 +3334,7 @@ export class Operations extends Caller {
   /**
    * Change an agent; omitted fields keep their values, and null removes a setting.
    *
-   * Inside playbook, monitoring and llm_config, too, only the fields that are sent change. Runs in progress keep the settings with which they started. The agent as it is after the change decides about further scopes; to turn it off, with `enabled: false` alone, `agents:write` is enough. Needs the scope `agents:write`. Also needs the scopes `contacts:read` and `events:read` for an agent with a `monitoring.filter` or `monitoring.triggers`. Also needs the scope `contacts:write` for an agent with a capability that writes to contacts: `notes` or `crm_sync`. Also needs the scope `agents:approve` for an agent with `playbook.require_approval: false`. Also needs the scopes `contacts:read`, `companies:read` and `events:read` for an agent with `llm_config.base_url`. Also needs the scope `events:read` for an agent with a `goal`.
+   * Inside playbook, monitoring and llm_config, too, only the fields that are sent change. Runs in progress keep the settings with which they started. The agent as it is after the change decides about further scopes; to turn it off, with `enabled: false` alone, `agents:write` is enough. Needs the scope `agents:write`. Also needs the scopes `contacts:read` and `events:read` for an agent with a `monitoring.filter` or `monitoring.triggers`. Also needs the scope `contacts:write` for an agent with a capability that writes to contacts: `notes` or `crm_sync`. Also needs the scope `agents:approve` for an agent with `playbook.require_approval: false`. Also needs the scopes `contacts:read`, `companies:read` and `events:read` for an agent with `llm_config.base_url`. Also needs the scope `events:read` for an agent with a `goal`. Also needs the scopes `contacts:read`, `companies:read`, `events:read` and `segments:read` for an agent whose model may look things up (`llm_config.tools_max` is not 0); for a new one, 0 is the default without them.
    */
   updateAgent(input: UpdateAgentInput, options?: RequestOptions): Promise<AgentResult> {
     return this.call('PATCH /v1/agents/{agent_id}', input, options)

@@ -32,6 +32,10 @@ export type Action = {
     guardrails: Array<Guardrail>;
     decided_by: Actor | null;
     decided_at: string | null;
+    /**
+     * Why a person rejected it.
+     */
+    reason: string | null;
     due_at: string | null;
     executed_at: string | null;
     result: {
@@ -159,6 +163,8 @@ export type AgentModel = {
     base_url?: string | null;
     temperature?: number | null;
     max_tokens?: number | null;
+    tools_max?: number | null;
+    redact_personal_data?: boolean | null;
 };
 
 /**
@@ -1988,6 +1994,10 @@ export type DryRun = {
         status: 'evaluated' | 'failed' | 'skipped';
         reasoning: string | null;
         error: string | null;
+        /**
+         * What the model looked up about the contact, in order.
+         */
+        tool_calls: Array<RunToolCall>;
         proposed_actions: Array<TriedAction>;
     }>;
     usage: TokenUsage;
@@ -4769,6 +4779,10 @@ export type RunContact = {
         run_id: string;
         action_index: number;
     }>;
+    /**
+     * What the model looked up about the contact, in order.
+     */
+    tool_calls: Array<RunToolCall>;
 };
 
 export type RunContactsPage = {
@@ -4854,6 +4868,23 @@ export type RunSummary = {
      */
     actions_skipped: number;
     errors: number;
+};
+
+export type RunToolCall = {
+    tool: string;
+    arguments: {
+        [key: string]: unknown;
+    };
+    /**
+     * The length of what the model read.
+     */
+    characters: number;
+    /**
+     * Why it failed; null if it did not.
+     */
+    error: string | null;
+    at: string;
+    title: string;
 };
 
 export type RunWarehouseExportResult = {
@@ -5613,6 +5644,10 @@ export type TriedEvaluation = {
     status: 'evaluated' | 'failed' | 'skipped';
     reasoning: string | null;
     error: string | null;
+    /**
+     * What the model looked up about the contact, in order.
+     */
+    tool_calls: Array<RunToolCall>;
     proposed_actions: Array<TriedAction>;
 };
 

@@ -32,6 +32,8 @@ export interface AgentDraft {
   maxTokens: number | string
   /** Without a name, there is none. */
   goal: EventDraft
+  toolsMax: number | string
+  redacts: boolean
 }
 
 let ids = 0
@@ -65,6 +67,8 @@ export function newDraft(
     temperature: '',
     maxTokens: '',
     goal: eventDraft(null),
+    toolsMax: '',
+    redacts: false,
   }
 }
 
@@ -110,6 +114,8 @@ export function draftOf(agent: Agent, playbooks: Playbooks): AgentDraft {
     temperature: llm.temperature ?? '',
     maxTokens: llm.max_tokens ?? '',
     goal: eventDraft(agent.goal ?? null),
+    toolsMax: llm.tools_max ?? '',
+    redacts: llm.redact_personal_data ?? false,
   }
 }
 
@@ -151,6 +157,8 @@ export function inputOf(
       base_url: draft.provider === 'openai_compatible' ? draft.baseUrl.trim() || null : null,
       temperature: numberOf(draft.temperature),
       max_tokens: numberOf(draft.maxTokens),
+      tools_max: numberOf(draft.toolsMax),
+      redact_personal_data: draft.redacts || null,
     },
     goal: draft.goal.event.trim() === '' ? null : eventOf(draft.goal, types),
   }

@@ -10,7 +10,7 @@ const COLORS = { pending: 'gray', evaluated: 'teal', failed: 'red', skipped: 'gr
 
 interface ContactCardProps {
   result: Pick<RunContact, 'contact' | 'contact_id' | 'status' | 'reasoning' | 'error'> &
-    Partial<Pick<RunContact, 'skipped_actions'>>
+    Partial<Pick<RunContact, 'skipped_actions' | 'tool_calls'>>
   /** The proposed actions. */
   children: ReactNode
 }
@@ -52,6 +52,7 @@ export function ContactCard({ result, children }: ContactCardProps) {
           <Foreign max={4_000}>{reasoning}</Foreign>
         </Text>
       )}
+      <LookedUp calls={result.tool_calls ?? []} />
       {skipped.length > 0 ? (
         <Text size="sm" c="dimmed" mt="xs">
           {text.run.alreadyWaiting(skipped.map(({ type }) => ACTION_WORDS[type].label))}
@@ -66,6 +67,30 @@ export function ContactCard({ result, children }: ContactCardProps) {
         {children}
       </Stack>
     </Card>
+  )
+}
+
+/** What the model looked up, in order. */
+function LookedUp({ calls }: { calls: RunContact['tool_calls'] }) {
+  if (calls.length === 0) return null
+  return (
+    <Text size="sm" c="dimmed" mt="xs" component="details">
+      <summary>{text.run.lookedUp(calls.length)}</summary>
+      <Stack component="ol" gap={2} m={0} mt={4} pl="md">
+        {calls.map(({ title, arguments: given, characters, error, at }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: calls never change their order
+          <li key={`${at} ${index}`}>
+            <Foreign max={800}>
+              {text.run.call(
+                title,
+                JSON.stringify(given).slice(0, 400),
+                error === null ? text.run.callRead(characters) : text.run.callFailed(error),
+              )}
+            </Foreign>
+          </li>
+        ))}
+      </Stack>
+    </Text>
   )
 }
 

@@ -80,6 +80,12 @@ export const formText = {
     ofService: 'Default: the model that the service uses.',
     temperature: 'Temperature',
     maxTokens: 'Max output tokens',
+    toolsMax: 'Max look-ups per contact',
+    toolsMaxDescription:
+      'The model may look up other contacts, companies, events and segments. Default: 8. At 0, it reads only the contact itself.',
+    redacts: 'Hide personal data from the model',
+    redactsDescription:
+      'The model sees placeholders instead of names and addresses, and no texts of emails and notes. Messages still have the real names.',
   },
   allowed: {
     title: 'Allowed actions',

@@ -49,9 +49,12 @@ export function GuardrailList({ guardrails, identityId, agentId }: GuardrailList
   )
 }
 
+/** What was checked in a model's text. A person may approve it nevertheless. */
+const WARNINGS: readonly string[] = ['facts', 'other_people']
+
 /** The guardrails that an approval would fail at. */
 export function failuresOf({ guardrails }: Pick<Action, 'guardrails'>): Guardrail[] {
-  return latestOf(guardrails).filter(({ passed }) => !passed)
+  return latestOf(guardrails).filter(({ rule, passed }) => !passed && !WARNINGS.includes(rule))
 }
 
 function latestOf(guardrails: readonly Guardrail[]): Guardrail[] {

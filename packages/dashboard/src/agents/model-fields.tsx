@@ -1,4 +1,4 @@
-import { Alert, Group, NativeSelect, NumberInput, Stack, TextInput } from '@mantine/core'
+import { Alert, Group, NativeSelect, NumberInput, Stack, Switch, TextInput } from '@mantine/core'
 import type { Playbooks } from '../api/types.ts'
 import type { AgentDraft, Provider } from './agent-draft.ts'
 import { text } from './text.ts'
@@ -11,7 +11,7 @@ const PROVIDERS: { value: Provider; label: string }[] = [
 ]
 
 interface ModelFieldsProps {
-  draft: Pick<AgentDraft, 'provider' | 'model' | 'baseUrl' | 'temperature' | 'maxTokens'>
+  draft: Pick<AgentDraft, 'provider' | 'model' | 'baseUrl' | 'temperature' | 'maxTokens' | 'toolsMax' | 'redacts'>
   playbooks: Playbooks
   onChange: (changes: Partial<AgentDraft>) => void
 }
@@ -79,6 +79,21 @@ export function ModelFields({ draft, playbooks, onChange }: ModelFieldsProps) {
               onChange={(maxTokens) => onChange({ maxTokens })}
             />
           </Group>
+          <NumberInput
+            label={text.model.toolsMax}
+            description={text.model.toolsMaxDescription}
+            min={0}
+            max={20}
+            allowDecimal={false}
+            value={draft.toolsMax}
+            onChange={(toolsMax) => onChange({ toolsMax })}
+          />
+          <Switch
+            label={text.model.redacts}
+            description={text.model.redactsDescription}
+            checked={draft.redacts}
+            onChange={(event) => onChange({ redacts: event.currentTarget.checked })}
+          />
         </>
       )}
     </Stack>

@@ -74,6 +74,8 @@ export const text = {
       quiet_hours: 'quiet hours',
       daily_limit: 'daily limit',
       mailbox_limit: 'mailbox limits',
+      facts: 'facts from your data',
+      other_people: 'names nobody else',
     } as Record<string, string>,
   },
   list: {
@@ -210,6 +212,10 @@ export const text = {
     alreadyWaiting: (types: string[]) =>
       `Not proposed again, because an earlier one waits for approval: ${types.join(', ')}.`,
     noActions: 'No actions proposed.',
+    lookedUp: (calls: number) => (calls === 1 ? 'Looked up 1 thing' : `Looked up ${formatNumber(calls)} things`),
+    call: (title: string, given: string, result: string) => `${title} ${given}: ${result}`,
+    callFailed: (error: string) => `failed: ${error}`,
+    callRead: (characters: number) => `${formatNumber(characters)} characters`,
     decide: 'Decide in the inbox',
     automatically: 'automatically',
     by: (name: string) => `by ${name}`,

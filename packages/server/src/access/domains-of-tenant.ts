@@ -40,6 +40,12 @@ export async function listDomains(
   return { domains: rows.map(toDomain), total: Number(counted?.count ?? 0) }
 }
 
+/** The domains that a tenant has verified. */
+export async function verifiedDomains({ db }: Tenant): Promise<string[]> {
+  const rows = await db.selectFrom('domains').select('domain').where('verified_at', 'is not', null).execute()
+  return rows.map(({ domain }) => domain)
+}
+
 /**
  * Adds a domain, or returns the existing one. It is unverified, unless it means this machine and the service runs on it:
  * then there is nothing to prove.

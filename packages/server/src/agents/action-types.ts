@@ -99,6 +99,16 @@ export type ActionParams<T extends ActionType = ActionType> = { [K in T]: Static
 /** A proposed action, before it is stored. */
 export type ProposedAction = { [T in ActionType]: { type: T; params: ActionParams<T> } }[ActionType]
 
+/**
+ * The result of comparing what a model wrote with what it knew. One that did not pass makes the action wait for a person, who
+ * may approve it nevertheless.
+ */
+export interface Check {
+  rule: 'facts' | 'other_people'
+  passed: boolean
+  message: string
+}
+
 const CHECKS = Object.fromEntries(ACTION_TYPES.map((type) => [type, compileBodyCheck(ACTION_PARAMS[type])])) as Record<
   ActionType,
   (params: unknown) => ErrorDetail[]

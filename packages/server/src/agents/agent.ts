@@ -52,6 +52,10 @@ export interface LlmConfig {
   base_url?: string
   temperature?: number
   max_tokens?: number
+  /** The most calls of tools about one contact; 0: the model looks nothing up. */
+  tools_max?: number
+  /** Whether personal values are hidden from the model. Default: false. */
+  redact_personal_data?: boolean
 }
 
 /** An agent's settings, as stored with the agent and copied into each run. */

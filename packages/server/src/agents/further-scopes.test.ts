@@ -28,6 +28,8 @@ const AGENTS = ['agents:read', 'agents:write', 'agents:trigger']
 /** All that an agent needs that reads and writes contacts. */
 const ALL = [...AGENTS, 'contacts:read', 'events:read', 'contacts:write']
 const READS = ['contacts:read', 'events:read']
+/** What a model reads that looks things up. */
+const LOOKS_UP = [...READS, 'companies:read', 'segments:read']
 
 const lackOf = ({ status, body }: TestResponse) => [
   status,
@@ -36,8 +38,10 @@ const lackOf = ({ status, body }: TestResponse) => [
 ]
 const refused = (...scopes: string[]) => [403, 'insufficient_scope', scopes.sort()]
 
-async function agent(body: object = {}): Promise<string> {
-  const response = await tenant.call('POST', '/v1/agents', { name: 'Test', ...body })
+/** An agent whose model looks nothing up, unless it says otherwise. */
+async function agent({ llm_config: model, ...body }: Record<string, unknown> = {}): Promise<string> {
+  const sent = { name: 'Test', llm_config: { tools_max: 0, ...(model as object) }, ...body }
+  const response = await tenant.call('POST', '/v1/agents', sent)
   if (response.status !== 201) throw new Error(JSON.stringify(response.body))
   return response.body.agent.agent_id
 }
@@ -51,6 +55,7 @@ describe('to create an agent', () => {
     ['whose template writes notes', { playbook_template: 'lead_qualification' }, ['contacts:write']],
     ['that needs no approval', { playbook: { require_approval: false } }, ['agents:approve']],
     ['with its own server', { llm_config: OWN_SERVER }, [...READS, 'companies:read']],
+    ['whose model looks things up', { llm_config: { tools_max: 3 } }, LOOKS_UP],
     [
       'that rewrites contacts by a schedule',
       { enabled: true, capabilities: ['crm_sync'], monitoring: { ...EVERYBODY, schedule_cron: '* * * * *' } },
@@ -72,7 +77,14 @@ describe('to create an agent', () => {
     ],
   ])('%s, that reads no contacts, agents:write is enough', async (_, body) => {
     const key = await tenant.keyWith('agents:write')
-    expect((await tenant.call('POST', '/v1/agents', { name: 'Draft', ...body }, key)).status).toBe(201)
+    const { status, body: created } = await tenant.call('POST', '/v1/agents', { name: 'Draft', ...body }, key)
+    // Its model looks nothing up, because whoever created it may not read what it would.
+    expect([status, created.agent.llm_config]).toEqual([201, { tools_max: 0 }])
+    const whole = await tenant.call('POST', '/v1/agents', { name: 'Draft', llm_config: { model: 'm' } })
+    expect(whole.body.agent.llm_config).toEqual({ model: 'm' })
+    const path = `/v1/agents/${whole.body.agent.agent_id}`
+    expect(lackOf(await tenant.call('PATCH', path, { name: 'Spy' }, key))).toEqual(refused(...LOOKS_UP))
+    expect((await tenant.call('PATCH', path, { enabled: false }, key)).status).toBe(200)
   })
 
   test('the scopes are checked before the rest of the body', async () => {
@@ -95,6 +107,7 @@ describe('to change an agent', () => {
     ['that writes to contacts', { capabilities: ['notes'] }, ['contacts:write']],
     ['that needs no approval', { playbook: { require_approval: false } }, ['agents:approve']],
     ['with its own server', { llm_config: OWN_SERVER }, [...READS, 'companies:read']],
+    ['whose model looks things up, as by default', { llm_config: { tools_max: 8 } }, LOOKS_UP],
   ])('%s, one needs the scopes of what it opens, except to turn it off', async (_, body, scopes) => {
     const path = `/v1/agents/${await agent({ enabled: true, ...body })}`
     const key = await tenant.keyWith(...AGENTS)

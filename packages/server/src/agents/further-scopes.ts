@@ -5,6 +5,8 @@ import { type AgentConfiguration, configurationOf } from './agent.ts'
 import { findAgent } from './agents.ts'
 import { applyInput } from './configuration.ts'
 import { playbookTemplates } from './playbooks/templates.ts'
+import { LOOK_UP_SCOPES } from './reasoning/model-view.ts'
+import type { AgentInput } from './requests.ts'
 
 /**
  * What an agent opens to whoever chooses its settings: its runs and proposals show what it reads, and it writes to contacts
@@ -12,6 +14,8 @@ import { playbookTemplates } from './playbooks/templates.ts'
  */
 interface Way extends Required<Pick<FurtherScopes, 'scopes' | 'when'>> {
   opens(settings: unknown): boolean
+  /** What a request says, if an agent opens more by default. */
+  isSent?(settings: unknown): boolean
 }
 
 /** Its runs read the contacts of the filter or of its triggers, with their events. Without either, whoever triggers a run chooses them. */
@@ -55,25 +59,64 @@ const COUNTS_EVENTS: Way = {
   opens: (settings) => (fieldOf(settings, 'goal') ?? null) !== null,
 }
 
-const WAYS = [READS_AUDIENCE, WRITES_TO_CONTACTS, APPROVES_ITSELF, HAS_OWN_SERVER, COUNTS_EVENTS]
+/** Its runs show what its model looked up, of any contact, and its playbook says what for. */
+const LOOKS_UP = {
+  scopes: LOOK_UP_SCOPES,
+  when: 'for an agent whose model may look things up (`llm_config.tools_max` is not 0); for a new one, 0 is the default without them',
+  opens: (settings: unknown) => {
+    const model = fieldOf(settings, 'llm_config')
+    return fieldOf(model, 'provider') !== 'template' && fieldOf(model, 'tools_max') !== 0
+  },
+  isSent: (settings: unknown) => Number(fieldOf(fieldOf(settings, 'llm_config'), 'tools_max') ?? 0) > 0,
+} satisfies Way
 
-export const ofNewAgent: readonly FurtherScopes[] = WAYS.map(({ scopes, when, opens }) => ({
+/** What is sent of a new agent. Its model looks nothing up by default if the caller may not read what it would. */
+export function withToolsOf<Input extends AgentInput>(input: Input, scopes: ReadonlySet<string>): Input {
+  const { llm_config: model = {} } = input
+  if (!LOOKS_UP.opens(input) || LOOK_UP_SCOPES.every((scope) => scopes.has(scope))) return input
+  return { ...input, llm_config: { ...model, tools_max: 0 } }
+}
+
+const WAYS: readonly Way[] = [
+  READS_AUDIENCE,
+  WRITES_TO_CONTACTS,
+  APPROVES_ITSELF,
+  HAS_OWN_SERVER,
+  COUNTS_EVENTS,
+  LOOKS_UP,
+]
+
+export const ofNewAgent: readonly FurtherScopes[] = WAYS.map(({ scopes, when, opens, isSent = opens }) => ({
   scopes,
   when,
-  ofSent: (sent) => opens(withCapabilities(sent)),
+  ofSent: (sent) => isSent(withCapabilities(sent)),
 }))
 
 /** A dry run writes and sends nothing. It always reads contacts, which the request chooses. */
 export const ofDryRun: readonly FurtherScopes[] = [
   { scopes: ['agents:trigger', 'contacts:read', 'events:read'] },
   { scopes: HAS_OWN_SERVER.scopes, when: 'with `llm_config.base_url`', ofSent: HAS_OWN_SERVER.opens },
+  { scopes: LOOKS_UP.scopes, when: LOOKS_UP.when, ofSent: LOOKS_UP.isSent },
+]
+
+/** A replay shows what the model of the stored agent looks up for the playbook that is sent. */
+export const ofReplay: readonly FurtherScopes[] = [
+  { scopes: ['agents:trigger', 'contacts:read', 'events:read'] },
+  {
+    scopes: LOOKS_UP.scopes,
+    when: LOOKS_UP.when,
+    ofRecord: async (context, input) => {
+      const configuration = await configurationFor(context, (input as { agent_id: string }).agent_id)
+      return configuration !== undefined && LOOKS_UP.opens(configuration)
+    },
+  },
 ]
 
 /** They depend on the agent as it is after the change. Turning it off needs none. */
-export const ofChangedAgent: readonly FurtherScopes[] = WAYS.map(({ scopes, when, opens }) => ({
+export const ofChangedAgent: readonly FurtherScopes[] = WAYS.map(({ scopes, when, opens, isSent = opens }) => ({
   scopes,
   when,
-  ofSent: opens,
+  ofSent: isSent,
   ofRecord: async (context, input) => {
     const { agent_id: agentId, ...changes } = input as Values & { agent_id: string }
     if (Object.keys(changes).join() === 'enabled' && changes.enabled === false) return false

@@ -10,7 +10,8 @@ import { LABEL } from '../platform/personal.ts'
 import { Agent, etagOfAgent, toAgentObject } from './agent.ts'
 import { createAgent, deleteAgent, listAgents, newConfiguration, readAgent, updateAgent } from './agents.ts'
 import { checkBaseUrl } from './configuration.ts'
-import { ofChangedAgent, ofDryRun, ofNewAgent } from './further-scopes.ts'
+import { ofChangedAgent, ofDryRun, ofNewAgent, withToolsOf } from './further-scopes.ts'
+import type { ModelDoor } from './reasoning/model-view.ts'
 import type { LlmSettings } from './reasoning/models.ts'
 import { AGENT_FIELDS, AgentName, windowParameters } from './requests.ts'
 import { DRY_RUN_CONTACTS, dryRun } from './runs/dry-run.ts'
@@ -23,6 +24,7 @@ export interface AgentServices {
   config: { llm: LlmSettings }
   jobs: Pick<Jobs, 'nextTime'>
   llmOutbound: Pick<ApiFetch, 'check' | 'fetch'>
+  modelDoor: ModelDoor
 }
 
 const tag = 'Agents'
@@ -87,8 +89,8 @@ export const AGENT_OPERATIONS = [
     errors: ['409 too_many_agents'],
     etag: ({ agent }) => etagOfAgent(agent),
     check: ({ llmOutbound }, input) => checkBaseUrl(llmOutbound, input),
-    async run({ tenant, now, jobs }, input) {
-      return { agent: toAgentObject(await createAgent(tenant, jobs, input, now)) }
+    async run({ tenant, now, jobs, scopes }, input) {
+      return { agent: toAgentObject(await createAgent(tenant, jobs, withToolsOf(input, scopes), now)) }
     },
     audit: ({ agent: { agent_id, name } }) => entryOf('agent.created', agent_id, { name }),
   }),
@@ -117,11 +119,12 @@ export const AGENT_OPERATIONS = [
     example: { name: 'Pricing follow-up', playbook_template: 'pricing_visitor_followup' },
     errors: ['409 too_many_runs', '409 run_failed', '409 unknown_segment'],
     check: ({ llmOutbound }, input) => checkBaseUrl(llmOutbound, input),
-    async run({ tenant, actor, now, isGivenUp, config, jobs, llmOutbound }, { contact_ids, ...input }) {
-      const configuration = await tenant.transaction((tx) => newConfiguration(tx, jobs, input))
+    async run(context, { contact_ids, ...input }) {
+      const { tenant, actor, scopes, now, isGivenUp, config, jobs, llmOutbound, modelDoor } = context
+      const configuration = await tenant.transaction((tx) => newConfiguration(tx, jobs, withToolsOf(input, scopes)))
       const contactIds = contact_ids === undefined ? null : await requireContacts(tenant, contact_ids)
       const request = { configuration, contactIds, actor, now, isGivenUp }
-      return { dry_run: await dryRun(tenant, { llm: config.llm, llmOutbound }, request) }
+      return { dry_run: await dryRun(tenant, { llm: config.llm, llmOutbound, modelDoor }, request) }
     },
     // The model is called outside a transaction, and a dry run that fails has cost money too.
     audit: 'own',

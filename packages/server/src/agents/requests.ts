@@ -5,6 +5,7 @@ import { NAME_LENGTH_MAX } from '../platform/names.ts'
 import { CAPABILITY_NAMES, type Capability } from './action-types.ts'
 import { type LlmConfig, MAX_CONTACTS, type Monitoring, type Playbook, PROVIDERS, type Provider } from './agent.ts'
 import { AgentGoal } from './outcomes/goal.ts'
+import { TOOLS_MAX } from './reasoning/model-view.ts'
 import { AgentTrigger, COOLDOWN_HOURS, TRIGGERS_MAX } from './triggers/trigger.ts'
 
 const OFFSET_MAX = 2_147_483_647
@@ -111,6 +112,22 @@ const LlmConfigInput = Type.Unsafe<{ [Key in keyof LlmConfig]: LlmConfig[Key] | 
       ),
       temperature: Removable(Type.Number({ minimum: 0, maximum: 2 }), 'a number from 0 to 2'),
       max_tokens: Removable(Type.Integer({ minimum: 1, maximum: 200_000 }), 'a whole number from 1 to 200000'),
+      tools_max: Removable(
+        Type.Integer({
+          minimum: TOOLS_MAX.min,
+          maximum: TOOLS_MAX.max,
+          default: TOOLS_MAX.default,
+          description: 'How often the model may look something up about one contact; 0 for never.',
+        }),
+        `a whole number from ${TOOLS_MAX.min} to ${TOOLS_MAX.max}`,
+      ),
+      redact_personal_data: Removable(
+        Type.Boolean({
+          default: false,
+          description: 'Whether the model sees pseudonyms in place of names, addresses and texts that people wrote.',
+        }),
+        'true or false',
+      ),
     },
     {
       title: 'AgentModel',

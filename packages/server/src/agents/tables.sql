@@ -126,10 +126,14 @@ CREATE TABLE agent_run_contacts (
   evaluated_at timestamptz,
   -- A list of {type, reason, run_id, action_index}.
   skipped_actions jsonb NOT NULL DEFAULT '[]',
+  -- What the model looked up: a list of {tool, title, arguments, characters, error, at}.
+  tool_calls jsonb NOT NULL DEFAULT '[]',
   PRIMARY KEY (tenant_id, run_id, contact_id),
   FOREIGN KEY (tenant_id, run_id) REFERENCES agent_runs ON DELETE CASCADE
 );
 CREATE INDEX agent_run_contacts_order ON agent_run_contacts (tenant_id, run_id, position);
+-- An erasure reads what models looked up.
+CREATE INDEX agent_run_contacts_looked_up ON agent_run_contacts (tenant_id) WHERE tool_calls <> '[]';
 CREATE INDEX agent_run_contacts_of_contact ON agent_run_contacts (tenant_id, contact_id, evaluated_at);
 
 -- `params_hash` is that of the approved params; execution rejects others. `guardrails` has the results of the
@@ -147,14 +151,17 @@ CREATE TABLE agent_actions (
   params_hash text,
   status text NOT NULL CHECK (status IN ('pending_approval', 'approved', 'rejected', 'executed', 'failed')),
   auto_approved boolean NOT NULL DEFAULT false,
-  -- Whether a person changed the params. It stays true when the approval is undone, as the changed params do.
-  edited boolean NOT NULL DEFAULT false,
+  edited boolean NOT NULL GENERATED ALWAYS AS (proposed_params IS NOT NULL) STORED,
   proposed_by jsonb,
   -- That of the run.
   playbook_version integer,
+  -- As the agent proposed them; null unless a person edited them. They stay when the approval is undone, as the changed params do.
+  proposed_params jsonb,
   guardrails jsonb NOT NULL DEFAULT '[]',
   decided_by jsonb,
   decided_at timestamptz,
+  -- Why a person rejected it.
+  reason text,
   due_at timestamptz,
   claim uuid,
   claimed_until timestamptz,
@@ -175,6 +182,10 @@ CREATE INDEX agent_actions_waiting ON agent_actions (tenant_id, created_at DESC)
 CREATE INDEX agent_actions_executed ON agent_actions (tenant_id, agent_id, contact_id, run_id, action_index)
   WHERE status = 'executed';
 CREATE INDEX agent_actions_of_contact ON agent_actions (tenant_id, contact_id, created_at DESC);
+-- What people turned down or changed, which the agent's prompts repeat.
+CREATE INDEX agent_actions_rejected ON agent_actions (tenant_id, agent_id, decided_at DESC) WHERE status = 'rejected';
+CREATE INDEX agent_actions_edited ON agent_actions (tenant_id, agent_id, decided_at DESC)
+  WHERE proposed_params IS NOT NULL;
 
 -- Only explicit settings; the defaults are in the code.
 CREATE TABLE agent_settings (

@@ -5,13 +5,12 @@ import { type ModelChoice, openModel } from '../agents/reasoning/models.ts'
 import { costOf, type Price } from '../agents/reasoning/prices.ts'
 import type { Usage } from '../agents/reasoning/reasoner.ts'
 import type { PrepaidCosts } from '../agents/runs/prepaid-costs.ts'
-import { checkArguments, errorText } from '../mcp/call.ts'
+import { lookUp, plainSchema } from '../mcp/look-up.ts'
 import type { Redactor } from '../mcp/redaction/redactor.ts'
 import { asMarkedText } from '../mcp/results.ts'
 import type { Tool, ToolCall } from '../mcp/tool.ts'
 import { DESCRIBE_SCHEMA } from '../mcp/tools/describe-schema.ts'
 import type { Values } from '../operations/declare.ts'
-import { ServiceError } from '../platform/errors.ts'
 import type { ApiFetch } from '../platform/outbound/api-fetch.ts'
 
 /** Rounds of calls before the model must answer with what it has. */
@@ -60,7 +59,7 @@ export async function answerQuestion(asking: Asking): Promise<string> {
   const offered: ToolSet = Object.fromEntries(
     tools.map((each) => [
       each.name,
-      describeTool({ description: each.description, inputSchema: jsonSchema(plain(each.input)) }),
+      describeTool({ description: each.description, inputSchema: jsonSchema(plainSchema(each.input)) }),
     ]),
   )
   const question = await redactor.redactText(asking.question)
@@ -119,20 +118,9 @@ async function make(
   const given = (input ?? {}) as Record<string, unknown>
   const made: MadeCall = { tool: toolName, title: tool?.title ?? toolName, arguments: given, error: null }
   const fail = (error: string) => ({ call: { ...made, error }, text: error })
-  if (!tool) return fail(`There is no tool ${toolName}.`)
-  if (isTooMany) return fail(`At most ${CALLS_OF_ROUND_MAX} calls at a time. Make this one in the next round.`)
-  try {
-    const result = await tool.run(call, checkArguments(tool, given))
-    return { call: made, text: asMarkedText(result as Values) }
-  } catch (error) {
-    if (error instanceof ServiceError && error.status < 500) return fail(await errorText(error, redactor))
-    throw error
-  }
-}
-
-/** A schema as plain JSON, without TypeBox's own keys. */
-function plain(schema: unknown) {
-  return JSON.parse(JSON.stringify(schema)) as Record<string, unknown>
+  if (tool && isTooMany) return fail(`At most ${CALLS_OF_ROUND_MAX} calls at a time. Make this one in the next round.`)
+  const { text, error } = await lookUp(tools, { call, redactor }, { name: toolName, input: given })
+  return error === null ? { call: made, text } : fail(error)
 }
 
 function instructionsFor(now: Date, schema: string): string {

@@ -6,10 +6,10 @@ import { explain, ProviderTimeout } from '../agents/reasoning/provider-failure.t
 import { CapReached, NO_USAGE, type Usage } from '../agents/reasoning/reasoner.ts'
 import { PrepaidCosts } from '../agents/runs/prepaid-costs.ts'
 import { TokenUsage } from '../agents/runs/run-object.ts'
-import { mayUse, openCall, type ToolServices } from '../mcp/call.ts'
-import { isReadingTool } from '../mcp/hints.ts'
+import { openCall, type ToolServices } from '../mcp/call.ts'
+import { toolsToLookUp } from '../mcp/look-up.ts'
+import { restoreValues } from '../mcp/redaction/pseudonyms.ts'
 import type { Redactor } from '../mcp/redaction/redactor.ts'
-import { TOOLS } from '../mcp/tools/all-tools.ts'
 import { audit } from '../operations/audit.ts'
 import { type Context, operationsWith } from '../operations/declare.ts'
 import { conflict, ServiceError } from '../platform/errors.ts'
@@ -17,7 +17,7 @@ import { Nullable } from '../platform/http/responses.ts'
 import type { ApiFetch } from '../platform/outbound/api-fetch.ts'
 import { bag, TEXT, WORD } from '../platform/personal.ts'
 import { answerQuestion, type MadeCall } from './answer-question.ts'
-import { restoreAnswer, restoreValues } from './restore.ts'
+import { restoreAnswer } from './restore.ts'
 
 export interface AskServices {
   config: { llm: LlmSettings }
@@ -95,7 +95,7 @@ export const ASK_OPERATIONS = [
         answer: restoreAnswer(answer, redactor.issued),
         calls: calls.map((call) => ({
           ...call,
-          arguments: restoreValues(call.arguments, redactor.issued) as Record<string, unknown>,
+          arguments: restoreValues(call.arguments, redactor.issued),
         })),
         model: model.model,
         usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens, cost_usd: usage.costUsd },
@@ -127,12 +127,7 @@ async function ask(
     throw conflict('price_unknown', message)
   }
   const call = openCall(toolServices, { tenant, actor, scopes }, redactor, async () => ({ isConfirmed: false }))
-  const tools = TOOLS.filter(
-    (tool) =>
-      tool.name !== 'describe_schema' &&
-      isReadingTool(tool, toolServices.operations) &&
-      mayUse(tool, toolServices.operations, scopes),
-  )
+  const tools = toolsToLookUp(toolServices.operations, scopes).filter(({ name }) => name !== 'describe_schema')
   const costs = new PrepaidCosts(tenant, { perRun: null, perMonth }, now)
   try {
     const asking = { question, tools, call, redactor, model, price, costs, llmFetch: llmOutbound, usage, calls, signal }

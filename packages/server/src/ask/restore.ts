@@ -15,14 +15,6 @@ export function restoreAnswer(answer: string, issued: ReadonlyMap<string, string
   return restored.replace(NAMES, '[$1 $3]($2)')
 }
 
-/** What a model sent to a tool, with the real values. */
-export function restoreValues(value: unknown, issued: ReadonlyMap<string, string>): unknown {
-  if (typeof value === 'string') return mapPseudonyms(value, (pseudonym) => issued.get(pseudonym) ?? pseudonym)
-  if (Array.isArray(value)) return value.map((item) => restoreValues(item, issued))
-  if (value === null || typeof value !== 'object') return value
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, restoreValues(field, issued)]))
-}
-
 /** A value as text in Markdown: a contact's name must not become a link or an image. */
 function escaped(value: string): string {
   return value.replace(/[\\`*_{}[\]()<>#+!|~-]/g, '\\$&').replace(/\s+/g, ' ')

@@ -7,6 +7,7 @@ import type { Config } from '../config.ts'
 import type { WriteServices } from '../contacts/writing/writer.ts'
 import { refuseWhileErasing } from '../erasure/erasures.ts'
 import { importFilter } from '../imports/list-filter.ts'
+import { openAgentDoor } from '../mcp/agent-door.ts'
 import { openToolServices } from '../mcp/tool-services.ts'
 import type { Operation } from '../operations/declare.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
@@ -66,5 +67,5 @@ export function operationServices<Given extends Parts>(parts: Given) {
     subjectKinds: SUBJECT_KINDS,
   }
   const ofTools = openToolServices(OPERATIONS as readonly Operation<object>[], { ...parts, services, clock })
-  return { ...services, ...ofTools } satisfies Services
+  return { ...services, ...ofTools, modelDoor: openAgentDoor(ofTools.toolServices) } satisfies Services
 }

@@ -2,6 +2,7 @@ import type { Client } from 'pg'
 import { watchClosedTenants } from '../access/closed-tenants.ts'
 import { createLookups } from '../access/lookups.ts'
 import { prepareSignIn } from '../access/sign-in/start.ts'
+import type { ModelDoor } from '../agents/reasoning/model-view.ts'
 import { type Config, listenUrl } from '../config.ts'
 import { createSentRecorder } from '../conversations/record-sent.ts'
 import { createEnrichmentLookup } from '../enrichment/settings.ts'
@@ -25,6 +26,7 @@ import { createApp } from './app.ts'
 import { type ConnectionOptions, type Connections, openConnections } from './connections.ts'
 import { type EngineOptions, type Engines, openEngines } from './engines.ts'
 import { POSTGRES_OBJECTS, requireAllOfClickHouse, requireAllOfPostgres } from './known-tables.ts'
+import { operationServices } from './operation-services.ts'
 import type { PurposeDependencies } from './purposes.ts'
 import { type Recording, startRecording } from './recording.ts'
 import { QUEUES, type SweepMs, startWorkers } from './workers.ts'
@@ -35,6 +37,8 @@ export interface Service extends Engines, Omit<Connections, 'close'>, Pick<Recor
   /** What sending and receiving mail need. */
   mail: MailDependencies
   jobs: Jobs
+  /** What the models of agents look up. */
+  modelDoor: ModelDoor
   /** Sends webhook deliveries. Tests wake it after they move the clock, and stop it to claim deliveries themselves. */
   deliveryWorker: DeliveryWorker
   app: App
@@ -98,7 +102,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
     const jobs = await openJobs(postgres.address, QUEUES, log, stores.closed)
     cleanup.push(jobs.stop)
-    const parts = { ...engines, ...connections, ...recording, ...common, mail, jobs }
+    const given = { ...engines, ...connections, ...recording, ...common, mail, jobs }
+    // The models of agents read through operations, which the workers start before there is a server.
+    const { mailServers } = options
+    const { modelDoor } = operationServices({ ...given, mailServers, mailer: null, ...WITHOUT_SERVER })
+    const parts = { ...given, modelDoor }
     const workers = await startWorkers({ ...parts, sweepMs: options.sweepMs ?? {} })
     cleanup.push(workers.stop)
 
@@ -118,11 +126,22 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const url = urlOfServer(app.server, config.host)
     const { deliveryWorker } = workers
     const findSetupLink = () => signIn.findSetupLink(url)
-    return { ...connections, ...engines, writing, secrets, mail, jobs, deliveryWorker, app, url, findSetupLink, close }
+    const opened = { ...connections, ...engines, writing, secrets, mail, jobs, modelDoor }
+    return { ...opened, deliveryWorker, app, url, findSetupLink, close }
   } catch (error) {
     await close()
     throw error
   }
+}
+
+/** What operations ask of the server, for those that are performed without it. */
+const WITHOUT_SERVER = {
+  rateLimiter: {
+    checkAudited: () => {},
+    usedByApiKey: () => null,
+    usedByTenant: () => ({ tracking: null, forms: null }),
+  },
+  isClosing: () => false,
 }
 
 /** For readiness: whether the databases still have every table and function that the service needs. */

@@ -1,3 +1,4 @@
+import type { ModelDoor } from '../agents/reasoning/model-view.ts'
 import { agentRuns } from '../agents/runs/work.ts'
 import { AGENT_QUEUES, startAgentWorkers } from '../agents/workers.ts'
 import { startAlertWorkers } from '../alerts/workers.ts'
@@ -48,6 +49,7 @@ interface Context
   config: Config
   invalidation: Invalidation
   jobs: Jobs
+  modelDoor: ModelDoor
   secrets: SecretBox
   mail: MailDependencies
   clock: Clock

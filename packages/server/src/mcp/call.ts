@@ -24,13 +24,15 @@ export interface ToolServices {
   isClosing(): boolean
   /** Hides personal values of a tenant in one call or one answer to a question. */
   openRedactor(tenant: Tenant): Promise<Redactor>
+  /** Hides only what models of agents never see. */
+  openWithholder(tenant: Tenant): Promise<Redactor>
 }
 
 /**
  * Opens a call of a tool for a caller. @param redactor hides personal values; null if the caller may see them.
  */
 export function openCall(
-  { operations, services, clock, invalidation, isClosing }: Omit<ToolServices, 'openRedactor'>,
+  { operations, services, clock, invalidation, isClosing }: Omit<ToolServices, 'openRedactor' | 'openWithholder'>,
   caller: Pick<McpCaller, 'tenant' | 'actor' | 'scopes'>,
   redactor: Redactor | null,
   confirm: ToolCall['confirm'],

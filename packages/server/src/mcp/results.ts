@@ -145,10 +145,10 @@ const NOTICE_CHARACTERS = 200
 
 /**
  * A result as a text for a model, inside a tag that its values cannot close: `<` is escaped in the JSON. It has at most
- * 24,000 characters.
+ * 24,000 characters, or as many as are asked for beside the notice and the tag.
  */
-export function asMarkedText(result: Values): string {
-  return `${DATA_NOTICE}\n<customer_data>\n${escapedJson(fitted(result))}\n</customer_data>`
+export function asMarkedText(result: Values, charactersMax?: number): string {
+  return `${DATA_NOTICE}\n<customer_data>\n${escapedJson(fitted(result, charactersMax))}\n</customer_data>`
 }
 
 function escapedJson(value: unknown): string {

@@ -5,10 +5,10 @@ import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { Stores } from '../platform/tenant.ts'
 import { scopesNeeded, type ToolServices } from './call.ts'
 import { isReadingTool } from './hints.ts'
-import { createRedactor, redactionKeyOf } from './redaction/redactor.ts'
+import { createRedactor, createWithholder, redactionKeyOf } from './redaction/redactor.ts'
 import { TOOLS } from './tools/all-tools.ts'
 
-interface Dependencies extends Omit<ToolServices, 'operations' | 'openRedactor'> {
+interface Dependencies extends Omit<ToolServices, 'operations' | 'openRedactor' | 'openWithholder'> {
   stores: Pick<Stores, 'database'>
   secrets: SecretBox
 }
@@ -30,6 +30,7 @@ export function openToolServices(
     ...rest,
     operations: new Map(operations.map((operation) => [operation.name, operation])),
     openRedactor: async (tenant) => createRedactor(tenant, redactionKeyOf(await mcpSecret(), tenant.id)),
+    openWithholder: async (tenant) => createWithholder(tenant, redactionKeyOf(await mcpSecret(), tenant.id)),
   }
   return { toolServices, offeredTools: offeredTools(toolServices.operations), mcpSecret }
 }

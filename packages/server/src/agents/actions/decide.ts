@@ -1,3 +1,4 @@
+import { type RawBuilder, sql } from 'kysely'
 import type { Actor } from '../../operations/audit.ts'
 import { hasMoreCharacters } from '../../platform/characters.ts'
 import { conflict, notFound, ServiceError, validationError } from '../../platform/errors.ts'
@@ -61,10 +62,16 @@ export async function approveAction(
     const heldUntil = new Date(now.getTime() + holdSeconds * 1000)
     const dueAt = laterOf(waitUntil, heldUntil) ?? heldUntil
     const hash = hashOfParams(params)
-    const changes = { params: JSON.stringify(params), params_hash: hash, identity_id: identityId, due_at: dueAt }
     const edit = editOf(row.params as Params, params as Params)
-    const isEdited = row.edited || edit.edited !== undefined
-    const approved = await decide(tx, ref, { ...changes, edited: isEdited, status: 'approved' }, actor, now)
+    const changes = {
+      params: JSON.stringify(params),
+      params_hash: hash,
+      identity_id: identityId,
+      due_at: dueAt,
+      // After an undone approval, they are what the agent proposed at first.
+      proposed_params: edit === null ? sql<never>`proposed_params` : sql<never>`coalesce(proposed_params, params)`,
+    }
+    const approved = await decide(tx, ref, { ...changes, status: 'approved' }, actor, now)
     const said = { type, params_hash: hash, ...edit }
     await auditAction(tx, 'approved', ref, actor, said, now)
     await queueAction(tx, jobs, ref, dueAt, now)
@@ -74,11 +81,11 @@ export async function approveAction(
 
 type Params = Record<string, unknown>
 
-/** The params that a person edited. Audit entries outlive the erasure of the contact, so they contain names but no texts. */
-function editOf(proposed: Params, approved: Params): { edited?: string[]; proposed_hash?: string } {
+/** The params that a person edited; null if none. Audit entries outlive the erasure of the contact, so they contain names but no texts. */
+function editOf(proposed: Params, approved: Params) {
   const keys = [...new Set([...Object.keys(proposed), ...Object.keys(approved)])]
   const edited = keys.filter((key) => hashOfParams(proposed[key] ?? null) !== hashOfParams(approved[key] ?? null))
-  return edited.length > 0 ? { edited: edited.sort(), proposed_hash: hashOfParams(proposed) } : {}
+  return edited.length > 0 ? { edited: edited.sort(), proposed_hash: hashOfParams(proposed) } : null
 }
 
 /**
@@ -97,7 +104,7 @@ export async function rejectAction(
   }
   return tenant.transaction(async (tx) => {
     const row = await lockPending(tx, ref, actor)
-    const rejected = await decide(tx, ref, { status: 'rejected' }, actor, now)
+    const rejected = await decide(tx, ref, { status: 'rejected', reason: reason || null }, actor, now)
     await auditAction(tx, 'rejected', ref, actor, { type: row.type, ...(reason ? { reason } : {}) }, now)
     return toActionObject(rejected)
   })
@@ -154,9 +161,10 @@ interface Decision {
   status: 'approved' | 'rejected'
   params?: string
   params_hash?: string
-  edited?: boolean
   identity_id?: string | null
   due_at?: Date
+  proposed_params?: RawBuilder<never>
+  reason?: string | null
 }
 
 function decide(

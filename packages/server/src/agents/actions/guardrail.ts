@@ -1,4 +1,4 @@
-import type { ActionType } from '../action-types.ts'
+import type { ActionType, Check } from '../action-types.ts'
 
 export type GuardrailRule =
   | 'contact_exists'
@@ -14,11 +14,15 @@ export type GuardrailRule =
   | 'quiet_hours'
   | 'daily_limit'
   | 'mailbox_limit'
+  | Check['rule']
 
 /** The result of one rule. */
 export interface Guardrail {
   rule: GuardrailRule
-  /** false: the rule stops the action. A rule that only delays it passes, with the time until which it waits. */
+  /**
+   * false: the rule stops the action, or, of a check of a text, the action waits for a person. A rule that only delays it
+   * passes, with the time until which it waits.
+   */
   passed: boolean
   message: string
   /** Until when it delays the action; null if it does not. */
@@ -43,6 +47,11 @@ export interface Verdict {
   blockedBy: Guardrail | null
   /** When it may execute; null: now. */
   waitUntil: Date | null
+}
+
+/** Whether a result is of a check of the text: it was made when the model wrote it and cannot be repeated. */
+export function isCheck({ rule }: Pick<Guardrail, 'rule'>): boolean {
+  return rule === 'facts' || rule === 'other_people'
 }
 
 /** What a rule found. */

@@ -3,7 +3,7 @@ import type { SystemEvent } from '../../journal/append.ts'
 import type { Actor } from '../../operations/audit.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import { type ActionType, isOutbound } from '../action-types.ts'
+import { type ActionType, type Check, isOutbound } from '../action-types.ts'
 import type { ActionError, ActionStatus } from './action-object.ts'
 import { auditAction } from './audit.ts'
 import { actionEvent } from './events.ts'
@@ -20,6 +20,8 @@ export interface Proposal extends GuardedAction {
   /** The playbook's setting. Internal actions never need approval. */
   requireApproval: boolean
   agentName: string
+  /** What comparing a model's text with its data found. */
+  checks?: readonly Check[]
   /** Who proposes it, if not the agent. It then waits for approval whatever its type and the playbook say. */
   proposedBy?: Actor
 }
@@ -91,27 +93,33 @@ export interface Assessment extends Proposed {
 /** Checks the guardrails of a proposal, and decides whether it waits for a person. It stores nothing. */
 export async function assess(
   tenant: Tenant,
-  proposal: GuardedAction & Pick<Proposal, 'requireApproval' | 'proposedBy'>,
+  proposal: GuardedAction & Pick<Proposal, 'requireApproval' | 'proposedBy' | 'checks'>,
   now: Date,
 ): Promise<Assessment> {
   const verdict = await checkGuardrails(tenant, proposal, 'proposal', now)
-  const { guardrails, blockedBy, waitUntil } = verdict
+  const { blockedBy, waitUntil } = verdict
+  const made = { waits_until: null, checked: 'proposal' as const, at: now.toISOString() }
+  const guardrails = [...verdict.guardrails, ...(proposal.checks ?? []).map((check) => ({ ...check, ...made }))]
   const error = blockedBy && { code: 'guardrail', rule: blockedBy.rule, message: blockedBy.message }
   return { status: statusOf(proposal, verdict), guardrails, error, waitUntil }
 }
 
-/** Without an identity, an action waits for a person even if the playbook requires no approval. */
+/**
+ * Without an identity, an action waits for a person even if the playbook requires no approval, and so does every action whose
+ * text says what the model's data does not have.
+ */
 function statusOf(
   {
     type,
     requireApproval,
     identityId,
     proposedBy,
-  }: Pick<Proposal, 'type' | 'requireApproval' | 'identityId' | 'proposedBy'>,
+    checks = [],
+  }: Pick<Proposal, 'type' | 'requireApproval' | 'identityId' | 'proposedBy' | 'checks'>,
   { blockedBy }: Verdict,
 ): Proposed['status'] {
   if (blockedBy) return 'rejected'
-  if (proposedBy !== undefined) return 'pending_approval'
+  if (proposedBy !== undefined || checks.some(({ passed }) => !passed)) return 'pending_approval'
   if (!isOutbound(type)) return 'approved'
   return requireApproval || identityId === null ? 'pending_approval' : 'approved'
 }

@@ -25,7 +25,7 @@ export async function undoDecision(tenant: Tenant, ref: ActionRef, actor: Actor,
       .updateTable('agent_actions')
       // A job for the approval may be queued; it finds nothing to execute.
       .set({ status: 'pending_approval', params_hash: null, decided_by: null, decided_at: null, due_at: null })
-      .set({ updated_at: now })
+      .set({ reason: null, updated_at: now })
       .where('run_id', '=', ref.runId)
       .where('contact_id', '=', ref.contactId)
       .where('action_index', '=', ref.actionIndex)

@@ -7,7 +7,7 @@ import { LABEL, personal, TEXT, WORD } from '../../platform/personal.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { type ActionType, isOutbound } from '../action-types.ts'
 import { ACTION_COLUMNS, Action, type ActionRow, toActionObject } from './action-object.ts'
-import type { Guardrail } from './guardrail.ts'
+import { type Guardrail, isCheck } from './guardrail.ts'
 import { checkGuardrails } from './guardrails.ts'
 
 const LIMIT_MAX = 100
@@ -127,7 +127,9 @@ function identityOf(sender: IdentityOfSender | undefined): ListedActionObject['i
 
 async function guardrailsOf(
   tenant: Tenant,
-  row: Pick<ActionRow, 'run_id' | 'contact_id' | 'action_index' | 'agent_id' | 'type'> & { sender_id: string | null },
+  row: Pick<ActionRow, 'run_id' | 'contact_id' | 'action_index' | 'agent_id' | 'type' | 'guardrails'> & {
+    sender_id: string | null
+  },
   now: Date,
 ): Promise<Guardrail[]> {
   const action = {
@@ -139,7 +141,7 @@ async function guardrailsOf(
     type: row.type as ActionType,
   }
   const { guardrails } = await checkGuardrails(tenant, action, 'proposal', now)
-  return guardrails
+  return [...guardrails, ...(row.guardrails as unknown as Guardrail[]).filter(isCheck)]
 }
 
 function requireWhole(path: string, value: number, min: number, max: number): void {

@@ -164,7 +164,7 @@ describe('the template provider', () => {
         /^Viewed “How it works” twice in the last 7 days, last today; also “Prices”\. Filled in a form today\. 2 visits, the first today\. Went from lead to opportunity today\. No email exchanged yet\./,
       ),
       expect.stringMatching(
-        /^Founder at Engines\. No visits recorded\. Came with the import “contacts\.csv” today\. In the segment “Engine makers” since today\. No email exchanged yet\./,
+        /^In the segment “Engine makers” since today\. Founder at Engines\. Came with the import “contacts\.csv” today\. No email exchanged yet\./,
       ),
     ])
   })

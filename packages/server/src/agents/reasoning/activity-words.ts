@@ -4,11 +4,24 @@ import { type DayWords, sinceDay } from './day-words.ts'
 import type { EventsSummary } from './events-summary.ts'
 
 const FORMS: readonly string[] = ['form_submit', 'form_submission']
+/** Events that trackers send by themselves, and those that only say who somebody is. */
+const QUIET: readonly string[] = [
+  'page_view',
+  'page_leave',
+  'first_visit',
+  'link_click',
+  'button_click',
+  'screen_view',
+  'identify',
+  'group',
+]
 const COUNTS = ['never', 'once', 'twice', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
 
 const LENGTH_MAX = 80
 /** Other pages that are named beside the most important one. */
 const OTHER_PAGES = 2
+/** Events that are named, such as `trial_started`, the latest first. */
+const OTHER_EVENTS = 2
 
 interface Activity {
   events: EventsSummary
@@ -38,7 +51,14 @@ export function activityWords({ events, visits, topic }: Activity, day: DayWords
       form.count === 1 ? `Filled in a form ${day(form.last)}.` : `Filled in forms ${often(form, day, now)}.`,
     )
   }
-  if (page === undefined || day(last) !== day(page.last)) sentences.push(`Last seen ${day(last)}.`)
+  const others = events.by_type.filter(({ event }) => isTelling(event)).sort(byLast)
+  for (const other of others.slice(0, OTHER_EVENTS)) {
+    sentences.push(`Recorded: “${shortened(other.event.replaceAll('_', ' '))}” ${often(other, day, now)}.`)
+  }
+  const told = [page, ...forms.slice(0, 1), ...others.slice(0, OTHER_EVENTS)].flatMap((each) =>
+    each ? day(each.last) : [],
+  )
+  if (!told.includes(day(last))) sentences.push(`Last seen ${day(last)}.`)
   if (visits === 1) sentences.push('It was their first visit.')
   if (visits > 1) sentences.push(`${visits.toLocaleString('en')} visits, the first ${day(first)}.`)
   return sentences
@@ -49,6 +69,15 @@ export function activeSpan({ by_type }: EventsSummary): { first: string | null; 
   const own = by_type.filter(({ event }) => !(SYSTEM_EVENTS as readonly string[]).includes(event))
   const last = own.map((type) => type.last).sort()
   return { first: own.map(({ first }) => first).sort()[0] ?? null, last: last.at(-1) ?? null }
+}
+
+/** Whether an event says something about a person that its page, its form or their visits do not say. */
+function isTelling(event: string): boolean {
+  return !FORMS.includes(event) && !QUIET.includes(event) && !(SYSTEM_EVENTS as readonly string[]).includes(event)
+}
+
+function byLast(one: { last: string }, other: { last: string }): number {
+  return other.last.localeCompare(one.last)
 }
 
 /** "three times in the last 7 days, last on Tuesday" */

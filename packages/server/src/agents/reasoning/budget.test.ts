@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ConversationObject } from '../../conversations/conversation-object.ts'
 import { estimateTokens, fitIntoBudget } from './budget.ts'
 import type { ContactContext } from './context.ts'
+import { NO_LESSONS } from './decisions.ts'
 
 const AT = '2026-01-31T08:00:00.000Z'
 const span = { count: 3, first: AT, last: AT }
@@ -17,7 +18,12 @@ const CONTEXT: ContactContext = {
   },
   origin: { source: 'manual', at: new Date(AT) },
   consent: null,
-  company: { name: 'Engines', domain: 'engines.example', properties: { about: LONG } },
+  company: {
+    company_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6072',
+    name: 'Engines',
+    domain: 'engines.example',
+    properties: { about: LONG },
+  },
   events: {
     total: 500,
     first: AT,
@@ -27,7 +33,12 @@ const CONTEXT: ContactContext = {
     latest: Array.from({ length: 20 }, () => ({ event: 'page_view', timestamp: AT, url: LONG, title: LONG })),
   },
   unified_profile: { sources: ['manual'], conflicts: { city: [{ value: LONG, sources: ['crm'] }] } },
-  recent_actions: [{ type: 'note', status: 'executed', at: AT, executed_at: AT, subject: null }],
+  recent_actions: [
+    {
+      ...{ type: 'note', status: 'executed', at: AT, executed_at: AT, agent: 'Writer', subject: null, text: 'Seen.' },
+      ...{ text_before_edit: null, decided_by: 'agent', reason: null, replied_at: null },
+    },
+  ],
   notes: [{ content: LONG, at: AT }],
 }
 const participant = { address: 'ada@example.com', name: null }
@@ -53,18 +64,18 @@ const CONVERSATIONS: ConversationObject[] = Array.from({ length: 5 }, (_, index)
 
 describe('the data of a prompt', () => {
   test.each([[12_000], [6_000], [3_000], [1_500], [800]])('fits into %i tokens', (tokens) => {
-    const data = fitIntoBudget(CONTEXT, CONVERSATIONS, tokens)
+    const data = fitIntoBudget(CONTEXT, CONVERSATIONS, NO_LESSONS, tokens)
     expect(estimateTokens(JSON.stringify(data))).toBeLessThanOrEqual(tokens)
     expect(data.contact.properties).toMatchObject({ email: 'ada@example.com', firstname: 'Ada' })
     expect(data.events.total).toBe(500)
   })
 
   test('drops the least important data first, and is deterministic', () => {
-    const data = fitIntoBudget(CONTEXT, CONVERSATIONS, 20_000)
+    const data = fitIntoBudget(CONTEXT, CONVERSATIONS, NO_LESSONS, 20_000)
     expect(data.unified_profile.conflicts).toEqual({})
     expect(data.events.by_type).toHaveLength(20)
     expect(Object.keys(data.contact.properties)).toHaveLength(100)
-    expect(fitIntoBudget(CONTEXT, CONVERSATIONS, 20_000)).toEqual(data)
+    expect(fitIntoBudget(CONTEXT, CONVERSATIONS, NO_LESSONS, 20_000)).toEqual(data)
     expect(CONTEXT.events.latest).toHaveLength(20)
     expect(CONTEXT.unified_profile.conflicts).toHaveProperty('city')
   })

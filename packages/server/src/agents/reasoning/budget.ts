@@ -1,6 +1,7 @@
 import { SUMMARY_PROPERTIES } from '../../contacts/property-catalogue.ts'
 import type { ConversationObject } from '../../conversations/conversation-object.ts'
 import type { ContactContext } from './context.ts'
+import { type Lessons, NO_LESSONS } from './decisions.ts'
 
 /** The maximum size of a contact's data in a prompt. */
 const CONTEXT_TOKENS_MAX = 6_000
@@ -30,10 +31,17 @@ export function tokensAtMost(text: string): number {
 
 /** A contact's data as it appears in a prompt. */
 export interface PromptData {
-  contact: { summary: string; properties: Record<string, unknown>; consent?: ContactContext['consent'] }
+  contact: {
+    contact_id: string
+    summary: string
+    properties: Record<string, unknown>
+    consent?: ContactContext['consent']
+  }
   company: Record<string, unknown> | null
   events: ContactContext['events']
   recent_actions: ContactContext['recent_actions']
+  /** What people decided about proposals of the same agent to others. */
+  lessons: Lessons
   conversations: ShortConversation[]
   notes: ContactContext['notes']
   unified_profile: ContactContext['unified_profile']
@@ -51,12 +59,14 @@ interface ShortConversation {
 const CUTS: ((data: PromptData) => boolean)[] = [
   ({ unified_profile }) => empty(unified_profile.conflicts),
   ({ notes }) => halve(notes),
+  ({ lessons }) => halve(lessons.edits),
+  ({ lessons }) => halve(lessons.rejections),
   ({ events }) => halve(events.latest),
   ({ conversations }) => conversations.some(({ messages }) => messages.length > 1 && halve(messages)),
   ({ conversations }) => halve(conversations),
   ({ events }) => halve(events.pages),
   ({ recent_actions }) => halve(recent_actions),
-  ({ company }) => company !== null && keepOnly(company, ['name', 'domain']),
+  ({ company }) => company !== null && keepOnly(company, ['company_id', 'name', 'domain']),
   ({ contact }) => keepOnly(contact.properties, IMPORTANT),
   ({ events }) => halve(events.by_type),
 ]
@@ -69,25 +79,36 @@ const CUTS: ((data: PromptData) => boolean)[] = [
 export function fitIntoBudget(
   context: ContactContext,
   conversations: readonly ConversationObject[],
+  lessons: Lessons = NO_LESSONS,
   tokensMax = CONTEXT_TOKENS_MAX,
 ): PromptData {
-  const data = toPromptData(context, conversations)
+  const data = toPromptData(context, conversations, lessons)
   for (const cut of CUTS) {
     while (estimateTokens(JSON.stringify(data)) > tokensMax && cut(data));
   }
   return data
 }
 
-function toPromptData(context: ContactContext, conversations: readonly ConversationObject[]): PromptData {
-  const { summary, properties, consent, company, events, recent_actions, notes, unified_profile } = context
+function toPromptData(
+  context: ContactContext,
+  conversations: readonly ConversationObject[],
+  lessons: Lessons,
+): PromptData {
+  const { contactId, summary, properties, consent, company, events, recent_actions, notes, unified_profile } = context
   // Copied, because cutting changes the data in place.
   return structuredClone({
     contact: {
+      contact_id: contactId,
       summary: cut(summary),
       properties: shorten(properties),
       ...(consent === null ? {} : { consent: { ...consent, value: cut(String(consent.value)) } }),
     },
-    company: company && { ...shorten(company.properties), name: company.name, domain: company.domain },
+    company: company && {
+      ...shorten(company.properties),
+      company_id: company.company_id,
+      name: company.name,
+      domain: company.domain,
+    },
     events: {
       ...events,
       by_type: events.by_type.map((type) => ({ ...type, event: cut(type.event) })),
@@ -100,6 +121,7 @@ function toPromptData(context: ContactContext, conversations: readonly Conversat
       })),
     },
     recent_actions,
+    lessons,
     conversations: conversations.map(({ channel, subject, last_message_at, message_count, messages = [] }) => ({
       channel,
       subject: subject && cut(subject),

@@ -3,6 +3,7 @@ import type { Tenant } from '../../platform/tenant.ts'
 import type { AgentConfiguration } from '../agent.ts'
 import { NOTHING_NOTICED, type WhyNow } from '../triggers/why-now.ts'
 import { createModelReasoner } from './model-reasoner.ts'
+import type { ModelDoor } from './model-view.ts'
 import { chooseModel, type LlmSettings } from './models.ts'
 import type { Reasoner } from './reasoner.ts'
 import { createTemplateReasoner } from './template-reasoner.ts'
@@ -12,6 +13,7 @@ export interface ReasonerDependencies {
   llm: LlmSettings
   /** The HTTP client for requests to model providers. */
   llmOutbound: Pick<ApiFetch, 'fetch'>
+  modelDoor: ModelDoor
 }
 
 interface Choice {
@@ -23,20 +25,23 @@ interface Choice {
 /**
  * Chooses the provider of an agent: the one it names, else one that the service has a key for, else the template.
  * @param why what has the agent look at the contacts now
+ * @param agentId the stored agent, which learns from decisions about its proposals; null for settings that are tried out
  */
 export function chooseReasoner(
   tenant: Tenant,
-  { llm, llmOutbound }: ReasonerDependencies,
+  { llm, llmOutbound, modelDoor }: ReasonerDependencies,
   configuration: AgentConfiguration,
   sender: Sender | null,
   why: WhyNow = NOTHING_NOTICED,
+  agentId: string | null = null,
 ): Choice {
   const { provider } = configuration.llm_config
   const template = createTemplateReasoner(tenant, configuration, sender, why)
   if (provider === 'template') return { reasoner: template, isStandIn: false }
   const model = chooseModel(llm, configuration.llm_config)
   if (model) {
-    const reasoner = createModelReasoner(tenant, llmOutbound, { configuration, sender, why }, model, llm.prices)
+    const outside = { llmFetch: llmOutbound, door: modelDoor }
+    const reasoner = createModelReasoner(tenant, outside, { configuration, sender, why, agentId }, model, llm.prices)
     return { reasoner, isStandIn: false }
   }
   const missing =

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { CompanyRow } from '../../companies/company-object.ts'
 import { findCompanies } from '../../companies/list.ts'
 import { type Consent, consentOf } from '../../contacts/consent.ts'
@@ -8,20 +7,11 @@ import { findProfiles } from '../../contacts/read.ts'
 import { summaryOf } from '../../contacts/summary.ts'
 import { unifiedProfileOf } from '../../contacts/unified-profile.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import { type RecentAction, recentActions } from './decisions.ts'
 import { type EventsSummary, NO_EVENTS, summarizeEvents } from './events-summary.ts'
 
 const NOTES = 5
-const ACTIONS = 10
 const NOTE_LENGTH_MAX = 1_000
-
-/** An action that an earlier run of any agent proposed for the contact. */
-export interface RecentAction {
-  type: string
-  status: string
-  at: string
-  executed_at: string | null
-  subject: string | null
-}
 
 /** A field on which sources disagree, or that only one source has. */
 export type ProfileField = { value: unknown; sources: string[] }[]
@@ -35,7 +25,7 @@ export interface ContactContext {
   origin: { source: string; at: Date }
   /** The property that says not to write to the contact. */
   consent: Consent | null
-  company: { name: string | null; domain: string | null; properties: Properties } | null
+  company: { company_id: string; name: string | null; domain: string | null; properties: Properties } | null
   events: EventsSummary
   unified_profile: { sources: string[]; conflicts: Record<string, ProfileField> }
   recent_actions: RecentAction[]
@@ -81,48 +71,8 @@ export async function readContexts(
   return new Map(contexts)
 }
 
-function toCompanyContext({ name, domain, properties }: CompanyRow): ContactContext['company'] {
-  return { name, domain, properties: properties as Properties }
-}
-
-/** The newest actions of each contact. */
-async function recentActions(tenant: Tenant, contactIds: readonly string[]): Promise<Map<string, RecentAction[]>> {
-  const rows = await tenant.db
-    .selectFrom(sql<{ contact_id: string }>`unnest(${contactIds}::uuid[])`.as<'wanted'>(sql`wanted (contact_id)`))
-    .innerJoinLateral(
-      (eb) =>
-        eb
-          .selectFrom('agent_actions')
-          .select(['type', 'status', 'created_at', 'executed_at'])
-          .select(sql<string | null>`agent_actions.params ->> 'subject'`.as('subject'))
-          .whereRef('agent_actions.contact_id', '=', 'wanted.contact_id')
-          .orderBy('agent_actions.created_at', 'desc')
-          .orderBy('agent_actions.action_index')
-          .limit(ACTIONS)
-          .as('recent'),
-      (join) => join.onTrue(),
-    )
-    .select(['wanted.contact_id', 'recent.type', 'recent.status', 'recent.created_at', 'recent.executed_at'])
-    .select('recent.subject')
-    .execute()
-  const byContact = Map.groupBy(rows, ({ contact_id }) => contact_id)
-  return new Map([...byContact].map(([contactId, actions]) => [contactId, actions.map(toRecentAction)]))
-}
-
-function toRecentAction(row: {
-  type: string
-  status: string
-  created_at: Date
-  executed_at: Date | null
-  subject: string | null
-}): RecentAction {
-  return {
-    type: row.type,
-    status: row.status,
-    at: row.created_at.toISOString(),
-    executed_at: row.executed_at?.toISOString() ?? null,
-    subject: row.subject,
-  }
+function toCompanyContext({ company_id, name, domain, properties }: CompanyRow): ContactContext['company'] {
+  return { company_id, name, domain, properties: properties as Properties }
 }
 
 /** The properties have the winning values; the profile adds the values on which sources disagree. */

@@ -95,7 +95,7 @@ describe('the facts about a contact', () => {
       segment: { name: 'Trials', createdAt, since: at },
     }
     const properties = { jobtitle: 'Head of numbers', company: 'Engines' }
-    const company = { name: 'Analytical Engines', domain: null, properties: { industry: 'Aerospace' } }
+    const company = { company_id: 'c', name: 'Analytical Engines', domain: null, properties: { industry: 'Aerospace' } }
     const seen = { properties, company, events: viewed({}), origin: ORIGIN }
     expect(words(NO_EVENTS, NO_MAIL, { context: seen, facts: { ...facts, importFile: null } })).toBe(
       'Viewed “Pricing” once, on Tuesday. 3 visits, the first on Tuesday. Went from lead to MQL on Tuesday. In the segment “Trials” since Tuesday. Head of numbers at Analytical Engines (Aerospace). No email exchanged yet.',
@@ -111,7 +111,7 @@ describe('the facts about a contact', () => {
     expect(
       words(NO_EVENTS, NO_MAIL, { context: silent, facts: { visits: 0, stage, segment, importFile: 'leads.csv' } }),
     ).toBe(
-      'Head of numbers at Engines. No visits recorded. Came with the import “leads.csv” on 3 September. In the segment “Trials” since 3 September. No email exchanged yet.',
+      'In the segment “Trials” since 3 September. Head of numbers at Engines. Came with the import “leads.csv” on 3 September. No email exchanged yet.',
     )
   })
 
@@ -119,9 +119,41 @@ describe('the facts about a contact', () => {
     ['form', 'Came through a form on 3 September.'],
     ['import', 'Came with an import on 3 September.'],
     ['hubspot', 'Came from hubspot on 3 September.'],
-    ['identify', 'In your contacts since 3 September.'],
+    ['identify', 'No visits recorded. In your contacts since 3 September.'],
   ])('of a person without visits that %s created', (source, expected) => {
     const context = { properties: {}, company: null, events: NO_EVENTS, origin: { ...ORIGIN, source } }
-    expect(words(NO_EVENTS, NO_MAIL, { context })).toBe(`No visits recorded. ${expected} No email exchanged yet.`)
+    expect(words(NO_EVENTS, NO_MAIL, { context })).toBe(`${expected} No email exchanged yet.`)
+  })
+
+  test('say that nobody saw a person only if nothing else can be said', () => {
+    const at = new Date('2026-11-17T09:00:00Z')
+    const nobody = { properties: {}, company: null, events: NO_EVENTS, origin: ORIGIN }
+    const stage = { from: 'lead', to: 'mql', at }
+    expect(words(NO_EVENTS, NO_MAIL, { context: nobody })).toMatch(/^No visits recorded/)
+    for (const more of [
+      { context: { ...nobody, properties: { jobtitle: 'Founder' } } },
+      { context: nobody, facts: { ...NO_FACTS, stage } },
+      { context: { ...nobody, origin: { ...ORIGIN, source: 'form' } } },
+      { context: nobody, mail: { sentAt: at, receivedAt: null } },
+    ]) {
+      expect(words(NO_EVENTS, NO_MAIL, more)).not.toContain('No visits')
+    }
+    expect(words(NO_EVENTS, NO_MAIL, { context: nobody, facts: { ...NO_FACTS, stage } })).toBe(
+      'Went from lead to MQL on Tuesday. In your contacts since 3 September. No email exchanged yet.',
+    )
+  })
+
+  test('name the events that say more than a visit, the latest first', () => {
+    const span = (event: string, count: number, last: string) => ({ event, count, first: last, last })
+    const types = [
+      span('page_view', 9, '2026-11-16T09:00:00Z'),
+      span('trial_started', 1, '2026-11-17T09:00:00Z'),
+      span('seat_added', 2, '2026-11-19T09:00:00Z'),
+      span('login', 30, '2026-11-02T09:00:00Z'),
+    ]
+    const events = { ...NO_EVENTS, total: 42, by_type: types }
+    expect(words(events)).toBe(
+      'Recorded: “seat added” twice in the last 7 days, last yesterday. Recorded: “trial started” once, on Tuesday. No email exchanged yet.',
+    )
   })
 })

@@ -18,8 +18,8 @@ export interface Person {
 
 /**
  * What a colleague would say about a person, what sets them apart first: what they did, what changed, where they work,
- * and when mail was last exchanged. Of a person who never did anything, who they are and how they came. Every fact is
- * from the data, and what is not known is left out.
+ * and when mail was last exchanged. Of a person who never did anything, what changed, who they are and how they came; that
+ * nobody saw them is said only if there is nothing else to say. Every fact is from the data, and what is not known is left out.
  * @param timeZone of the days.
  */
 export function personWords({ context, facts, mail, topic }: Person, timeZone: string, now: Date): string {
@@ -29,13 +29,17 @@ export function personWords({ context, facts, mail, topic }: Person, timeZone: s
   const activity = activityWords({ events: context.events, visits, topic }, day, now)
   const work = workWords(context)
   const changes = [stage && isNews(stage.at) ? stageWords(stage, day) : '']
+  const exchanged = mail.sentAt !== null || mail.receivedAt !== null
   if (segment && (activity.length === 0 || (isNews(segment.since) && hasEntered(segment)))) {
     changes.push(`In the segment “${shortened(segment.name)}” since ${sinceDay(day(segment.since))}.`)
   }
+  const origin = originWords(context.origin, facts, day)
+  // Only where nothing sets the person apart.
+  const isUnknown = work === '' && !origin.says && !exchanged && !changes.some(Boolean)
   const who =
     activity.length > 0
       ? [...activity, ...changes, work]
-      : [work, 'No visits recorded.', originWords(context.origin, facts, day), ...changes]
+      : [...changes, isUnknown ? 'No visits recorded.' : '', work, origin.words]
   return [...who, mailWords(mail, day)].filter(Boolean).join(' ')
 }
 
@@ -54,15 +58,21 @@ function workWords({ properties, company }: Person['context']): string {
   return jobtitle === '' ? `Works at ${where}.` : `${jobtitle} at ${where}.`
 }
 
-/** How a person came who has no visits. What created a contact is said only where it says something. */
-function originWords({ source, at }: ContactContext['origin'], { importFile }: PersonFacts, day: DayWords): string {
+/** How a person came who has no visits, and whether that says something about them. */
+function originWords(
+  { source, at }: ContactContext['origin'],
+  { importFile }: PersonFacts,
+  day: DayWords,
+): { words: string; says: boolean } {
   if (source === 'import') {
     const what = importFile === null ? 'an import' : `the import “${shortened(importFile)}”`
-    return `Came with ${what} ${day(at)}.`
+    return { words: `Came with ${what} ${day(at)}.`, says: true }
   }
-  if (source === 'form') return `Came through a form ${day(at)}.`
+  if (source === 'form') return { words: `Came through a form ${day(at)}.`, says: true }
   const isNamed = !['manual', 'tracker', 'identify'].includes(source)
-  return isNamed ? `Came from ${shortened(source)} ${day(at)}.` : `In your contacts since ${sinceDay(day(at))}.`
+  return isNamed
+    ? { words: `Came from ${shortened(source)} ${day(at)}.`, says: true }
+    : { words: `In your contacts since ${sinceDay(day(at))}.`, says: false }
 }
 
 function stageWords({ from, to, at }: NonNullable<PersonFacts['stage']>, day: DayWords): string {

@@ -1,13 +1,19 @@
 import { ServiceError } from '../../platform/errors.ts'
-import type { ProposedAction } from '../action-types.ts'
+import type { Check, ProposedAction } from '../action-types.ts'
 import type { ContactContext } from './context.ts'
+import type { MadeCall } from './model-view.ts'
+
+/** An action, and what comparing its text with what the model knew found; a template's text is not compared. */
+export type EvaluatedAction = ProposedAction & { checks?: readonly Check[] }
 
 /** The evaluation of one contact. */
 export interface Evaluation {
   reasoning: string
-  actions: ProposedAction[]
+  actions: EvaluatedAction[]
   /** Why actions were dropped that the agent may not propose, one text each. */
   dropped: string[]
+  /** What the model looked up, in order; absent if it could not. */
+  toolCalls?: readonly MadeCall[]
   usage: Usage
 }
 
@@ -54,6 +60,8 @@ export class CapReached extends Error {}
 /** No usable answer about a contact; the run continues with the next. */
 export class EvaluationError extends Error {
   readonly usage: Usage
+  /** What the model had looked up by then. */
+  toolCalls: readonly MadeCall[] = []
 
   constructor(message: string, usage: Usage = NO_USAGE, cause?: unknown) {
     super(message, { cause })
@@ -75,7 +83,7 @@ export function messageOf(error: unknown): string {
     : 'The contact could not be evaluated. See the log of the service.'
 }
 
-/** An error may quote the model, whose text may contain characters that PostgreSQL cannot store. */
-function storable(text: string): string {
+/** What quotes the model may contain characters that PostgreSQL cannot store. */
+export function storable(text: string): string {
   return text.replaceAll('\u0000', '\ufffd').toWellFormed()
 }

@@ -301,7 +301,7 @@ describe('costs', () => {
   const cap = (usd: number) => setAgentSettings(tenant.handle, { monthly_cost_cap_usd: usd }, new Date())
   let short: object
   beforeEach(() => {
-    short = { provider: 'openai_compatible', base_url: model.url, model: 'scripted', max_tokens: 100 }
+    short = { provider: 'openai_compatible', base_url: model.url, model: 'scripted', max_tokens: 100, tools_max: 0 }
   })
 
   test('of concurrent requests do not exceed the cap of a run; it stops with a notice and skips the rest', async () => {
@@ -334,7 +334,7 @@ describe('costs', () => {
   test('a cap lower than the maximum cost of one answer prevents all requests', async () => {
     const result = await run(await agent({ playbook: { max_cost_usd_per_run: 0.001 } }), await contacts(1))
     expect(result).toMatchObject({ status: 'completed', contact_results: [{ status: 'skipped' }] })
-    expect(result.notices.join()).toMatch(/\$0\.0010 is left, and the next answer may cost \$0\.04/)
+    expect(result.notices.join()).toMatch(/\$0\.0010 is left, and the next answer may cost \$0\.05/)
     expect(model.asked).toEqual([])
   })
 

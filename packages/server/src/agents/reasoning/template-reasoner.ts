@@ -8,6 +8,9 @@ import type { AgentConfiguration } from '../agent.ts'
 import { type PlaybookTemplate, playbookTemplates } from '../playbooks/templates.ts'
 import { escapeMarkdown, fillIn, type VariableValues } from '../playbooks/variables.ts'
 import { NOTHING_NOTICED, type WhyNow } from '../triggers/why-now.ts'
+import { shortened } from './activity-words.ts'
+import { type DayWords, daysIn } from './day-words.ts'
+import { rejectedBefore } from './decisions.ts'
 import { NO_FACTS, readPersonFacts } from './person-facts.ts'
 import { personWords } from './person-words.ts'
 import { type Evaluation, EvaluationError, NO_USAGE, type Reasoner } from './reasoner.ts'
@@ -54,8 +57,17 @@ export function createTemplateReasoner(
         }
         if (types.length === 0) return silent(`${facts} The agent may propose none of its messages.`)
         const proposals = types.map((type) => propose(type, messages[type], values))
-        const actions = proposals.flatMap(({ action }) => action ?? [])
-        const reasons = [facts, reasonOf(template, values), ...proposals.flatMap(leftOut)]
+        const filled = proposals.flatMap(({ action }) => action ?? [])
+        const day = daysIn(timeZone, now)
+        const actions: ProposedAction[] = []
+        const turnedDown: string[] = []
+        for (const action of filled) {
+          const rejected = await rejectedBefore(tenant, context.contactId, action)
+          if (rejected === null) actions.push(action)
+          else turnedDown.push(turnedDownWords(action.type, rejected, day))
+        }
+        const reason = filled.length > 0 && actions.length === 0 ? '' : reasonOf(template, values)
+        const reasons = [facts, reason, ...proposals.flatMap(leftOut), ...turnedDown]
         return { reasoning: reasons.filter(Boolean).join(' '), actions, dropped: [], usage: NO_USAGE }
       }
     },
@@ -81,6 +93,12 @@ const TYPE_WORDS: Record<ActionType, string> = {
 function leftOut({ type, missing }: { type: ActionType; missing: string[] }): string[] {
   if (missing.length === 0) return []
   return [`Left out the ${TYPE_WORDS[type]}, because ${[...new Set(missing)].join(' and ')} has no value.`]
+}
+
+/** Why a message is not proposed again: the same one was rejected, and another playbook or other data make another one. */
+function turnedDownWords(type: ActionType, { at, reason }: { at: Date; reason: string | null }, day: DayWords): string {
+  const why = reason === null ? '' : ` (“${shortened(reason)}”)`
+  return `The same ${TYPE_WORDS[type]} was rejected ${day(at)}${why}, so it is not proposed again.`
 }
 
 /** A message with a variable that has neither a value nor a fallback is left out: half a greeting is worse than none. */

@@ -10,6 +10,7 @@ import { requireKnownSegments } from '../../segments/named-segments.ts'
 import { configurationOf } from '../agent.ts'
 import { readAgent } from '../agents.ts'
 import { applyInput, checkConfiguration } from '../configuration.ts'
+import { ofReplay } from '../further-scopes.ts'
 import type { AgentServices } from '../operations.ts'
 import { AGENT_FIELDS, PlaybookInput } from '../requests.ts'
 import { requireContacts } from '../runs/trigger.ts'
@@ -30,7 +31,7 @@ export const REPLAY_OPERATIONS = [
     http: 'POST /v1/agents/:agent_id/replay',
     command: 'agent replay',
     scope: 'agents:write',
-    also: [{ scopes: ['agents:trigger', 'contacts:read', 'events:read'] }],
+    also: ofReplay,
     summary: 'Compare another playbook with the stored one on the same contacts, without storing it or its proposals',
     description:
       'Both are evaluated as in a dry run, with what is known of the contacts now, on the contacts that the agent evaluated last. Nothing is executed or proposed. Fields of `playbook` that are not sent stay as they are, and null removes one, as in a change of the agent. If a model is called, its cost counts towards the caps, both sides as one run, and the audit log has an entry. If a request is interrupted, a retry calls the model again, at a cost.',
@@ -58,7 +59,7 @@ export const REPLAY_OPERATIONS = [
     output: Replay,
     example: { playbook: { playbook_md: 'Write only to people who asked about prices.' } },
     errors: ['409 too_many_runs', '409 run_failed'],
-    async run({ tenant, actor, now, isGivenUp, config, jobs, llmOutbound }, { agent_id, ...input }) {
+    async run({ tenant, actor, now, isGivenUp, config, jobs, llmOutbound, modelDoor }, { agent_id, ...input }) {
       const { contact_ids, filter: sent, limit = CONTACTS.default, ...changes } = input
       if (contact_ids !== undefined && sent !== undefined) {
         throw validationError([{ path: 'filter', message: 'cannot be combined with contact_ids' }])
@@ -73,7 +74,7 @@ export const REPLAY_OPERATIONS = [
           ? await tenant.heavyRead(() => pastContacts(tenant, agent_id, filter, limit, now))
           : (await requireContacts(tenant, contact_ids)).slice(0, limit)
       const request = { agentId: agent_id, playbookVersion: row.playbook_version, current, proposed, contactIds }
-      return replay(tenant, { llm: config.llm, llmOutbound }, { ...request, actor, now, isGivenUp })
+      return replay(tenant, { llm: config.llm, llmOutbound, modelDoor }, { ...request, actor, now, isGivenUp })
     },
     // The model is called outside a transaction, and a replay that fails has cost money too.
     audit: 'own',

@@ -44,8 +44,8 @@ async function compare(
   { agentId, playbookVersion, contactIds, actor, now, ...settings }: ReplayRequest,
   signal: AbortSignal,
 ): Promise<ReplayObject> {
-  const current = await trialOf(tenant, dependencies, settings.current)
-  const proposed = await trialOf(tenant, dependencies, settings.proposed)
+  const current = await trialOf(tenant, dependencies, settings.current, agentId)
+  const proposed = await trialOf(tenant, dependencies, settings.proposed, agentId)
   const { reasoner } = current
   const contexts = await readContexts(tenant, contactIds)
   const known = contactIds.flatMap((id) => contexts.get(id) ?? [])

@@ -15,6 +15,7 @@ const EVALUATION = {
   }),
   reasoning: Nullable(Type.String(TEXT)),
   error: Nullable(Type.String(TEXT)),
+  tool_calls: ContactResult.properties.tool_calls,
   proposed_actions: Type.Array(
     Type.Object(
       {

@@ -6,6 +6,7 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { ACTION_COLUMNS, type ActionObject, toActionObject } from '../actions/action-object.ts'
 import type { SkippedAction } from '../actions/same-waiting.ts'
 import type { Window } from '../agents.ts'
+import type { MadeCall } from '../reasoning/model-view.ts'
 import {
   type ContactResultObject,
   hasStatus,
@@ -126,7 +127,7 @@ async function pendingOf(tenant: Tenant, runIds: readonly string[]): Promise<Map
 async function resultsOf(tenant: Tenant, runId: string, { limit, offset }: Window): Promise<ContactResultObject[]> {
   const rows = await tenant.db
     .selectFrom('agent_run_contacts')
-    .select(['contact_id', 'status', 'reasoning', 'error', 'skipped_actions'])
+    .select(['contact_id', 'status', 'reasoning', 'error', 'skipped_actions', 'tool_calls'])
     .where('run_id', '=', runId)
     .orderBy('position')
     .limit(limit)
@@ -145,6 +146,7 @@ async function resultsOf(tenant: Tenant, runId: string, { limit, offset }: Windo
     error: row.error,
     proposed_actions: actions.filter((action) => action.contact_id === row.contact_id),
     skipped_actions: row.skipped_actions as unknown as SkippedAction[],
+    tool_calls: row.tool_calls as unknown as MadeCall[],
   }))
 }
 

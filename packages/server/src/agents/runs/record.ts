@@ -7,6 +7,7 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { proposeAction } from '../actions/propose.ts'
 import type { ActionServices } from '../actions/queue.ts'
 import { type SkippedAction, waitingOf } from '../actions/same-waiting.ts'
+import type { MadeCall } from '../reasoning/model-view.ts'
 import { type Evaluation, NO_USAGE, type Usage } from '../reasoning/reasoner.ts'
 import type { AgentRun } from './agent-run.ts'
 import { spend } from './costs.ts'
@@ -15,7 +16,7 @@ import type { Reserved } from './reserve-cost.ts'
 /** The result for one contact of a run. */
 export type Outcome =
   | { status: 'evaluated'; evaluation: Evaluation }
-  | { status: 'failed'; error: string; usage: Usage }
+  | { status: 'failed'; error: string; usage: Usage; toolCalls?: readonly MadeCall[] }
   | { status: 'skipped'; error: string }
 
 /**
@@ -61,6 +62,7 @@ async function record(
       status: outcome.status,
       reasoning: said?.reasoning ?? null,
       error: 'error' in outcome ? outcome.error : said?.dropped.join(' ') || null,
+      tool_calls: JSON.stringify(toolCallsOf(outcome)),
       input_tokens: usage.inputTokens,
       output_tokens: usage.outputTokens,
       evaluated_at: outcome.status === 'skipped' ? null : now,
@@ -109,6 +111,11 @@ async function isListed(tx: Tenant, { runId }: AgentRun, contactId: string): Pro
   return row !== undefined
 }
 
+function toolCallsOf(outcome: Outcome): readonly MadeCall[] {
+  if (outcome.status === 'evaluated') return outcome.evaluation.toolCalls ?? []
+  return outcome.status === 'failed' ? (outcome.toolCalls ?? []) : []
+}
+
 function usageOf(outcome: Outcome): Usage {
   if (outcome.status === 'evaluated') return outcome.evaluation.usage
   return outcome.status === 'failed' ? outcome.usage : NO_USAGE
@@ -145,7 +152,7 @@ async function propose(
   const waiting = actions.length === 0 ? new Map<string, SkippedAction>() : await waitingOf(tx, run, contactId)
   const skipped = actions.flatMap(({ type }) => waiting.get(type) ?? [])
   const proposed = actions.filter(({ type }) => !waiting.has(type))
-  for (const [actionIndex, { type, params }] of proposed.entries()) {
+  for (const [actionIndex, { type, params, checks = [] }] of proposed.entries()) {
     const proposal = {
       runId,
       contactId,
@@ -154,6 +161,7 @@ async function propose(
       agentName: configuration.name,
       type,
       params,
+      checks,
       // A proposal cannot choose the recipient or the sender.
       identityId: configuration.identity_id,
       requireApproval: configuration.playbook.require_approval ?? true,

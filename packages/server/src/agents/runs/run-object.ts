@@ -2,7 +2,7 @@ import { type Selectable, sql } from 'kysely'
 import Type from 'typebox'
 import type { Actor } from '../../operations/audit.ts'
 import { ContactId, Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
-import { LABEL, personal, TEXT, WORD } from '../../platform/personal.ts'
+import { bag, LABEL, personal, TEXT, WORD } from '../../platform/personal.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
 import { ACTION_TYPES } from '../action-types.ts'
 import { Action, ActorObject } from '../actions/action-object.ts'
@@ -64,6 +64,19 @@ export const Run = Type.Object(FIELDS, { title: 'Run' })
 
 export type RunObject = Type.Static<typeof Run>
 
+/** A call of a tool in an evaluation. What it returned is not kept: `characters` is its length. */
+export const RunToolCall = Type.Object(
+  {
+    tool: Type.String({ examples: ['contact_timeline'], ...WORD }),
+    title: Type.String(WORD),
+    arguments: Type.Record(Type.String(), Type.Unknown(), { examples: [{ limit: 5 }], ...bag('query') }),
+    characters: Type.Integer({ description: 'The length of what the model read.' }),
+    error: Nullable(Type.String(TEXT), 'Why it failed; null if it did not.'),
+    at: Timestamp,
+  },
+  { title: 'RunToolCall' },
+)
+
 export const ContactResult = Type.Object(
   {
     contact_id: ContactId,
@@ -96,6 +109,7 @@ export const ContactResult = Type.Object(
           'The actions that were not proposed, each with the action of an earlier run that waits for approval instead.',
       },
     ),
+    tool_calls: Type.Array(RunToolCall, { description: 'What the model looked up about the contact, in order.' }),
   },
   { title: 'RunContact' },
 )

@@ -14,6 +14,7 @@ import {
   RunFailure,
   type Usage,
 } from '../reasoning/reasoner.ts'
+import { NOTHING_NOTICED } from '../triggers/why-now.ts'
 import { type CostCaps, costCapsOf, requireKnownCosts } from './costs.ts'
 import type { DryRunObject, TriedObject } from './dry-run-object.ts'
 import type { PrepaidCosts } from './prepaid-costs.ts'
@@ -70,14 +71,19 @@ export interface Trial {
   prepare(contexts: readonly ContactContext[], now: Date): Promise<TryOn>
 }
 
-/** A trial of an agent's settings. @throws RunFailure if a cost cap cannot be enforced. */
+/**
+ * A trial of an agent's settings.
+ * @param agentId the stored agent, which learns from decisions about its proposals; null for one that is not stored.
+ * @throws RunFailure if a cost cap cannot be enforced.
+ */
 export async function trialOf(
   tenant: Tenant,
   dependencies: ReasonerDependencies,
   configuration: AgentConfiguration,
+  agentId: string | null = null,
 ): Promise<Trial> {
   const sender = await senderOf(tenant, configuration)
-  const { reasoner, isStandIn } = chooseReasoner(tenant, dependencies, configuration, sender)
+  const { reasoner, isStandIn } = chooseReasoner(tenant, dependencies, configuration, sender, NOTHING_NOTICED, agentId)
   const requireApproval = isStandIn || (configuration.playbook.require_approval ?? true)
   const caps = await costCapsOf(tenant, configuration)
   requireKnownCosts(reasoner, caps)
@@ -89,28 +95,35 @@ export async function trialOf(
       const identityId = await tenant.transaction((tx) => existingIdentity(tx, configuration.identity_id))
       return async (context, costs, signal) => {
         const { contactId } = context
-        const tried = { reasoning: null, error: null, proposed_actions: [] }
+        const tried = { reasoning: null, error: null, tool_calls: [], proposed_actions: [] }
         let usage: Usage = NO_USAGE
         try {
           const evaluation = await prepared(context, signal, (usd) => costs.reserve(usd))
           usage = evaluation.usage
-          const proposed = evaluation.actions.map(async ({ type, params }, actionIndex) => {
+          const proposed = evaluation.actions.map(async ({ type, params, checks = [] }, actionIndex) => {
             const place = { runId: newId(), agentId: newId(), contactId, actionIndex }
-            const proposal = { ...place, identityId, type, requireApproval }
+            const proposal = { ...place, identityId, type, requireApproval, checks }
             const { status, guardrails, error } = await assess(tenant, proposal, now)
             return { type, params: { ...params }, identity_id: identityId, status, guardrails, error }
           })
-          const { reasoning, dropped } = evaluation
-          const proposed_actions = await Promise.all(proposed)
-          const said = { status: 'evaluated' as const, reasoning, error: dropped.join(' ') || null, proposed_actions }
+          const { reasoning, dropped, toolCalls = [] } = evaluation
+          const said = {
+            status: 'evaluated' as const,
+            reasoning,
+            error: dropped.join(' ') || null,
+            tool_calls: [...toolCalls],
+            proposed_actions: await Promise.all(proposed),
+          }
           return { tried: said, usage, capNotice: null }
         } catch (error) {
           if (signal.aborted || error instanceof RunFailure) throw error
           if (error instanceof CapReached) {
             return { tried: { ...tried, status: 'skipped' }, usage, capNotice: error.message }
           }
-          if (error instanceof EvaluationError) usage = error.usage
-          return { tried: { ...tried, status: 'failed', error: messageOf(error) }, usage, capNotice: null }
+          const isEvaluation = error instanceof EvaluationError
+          if (isEvaluation) usage = error.usage
+          const tool_calls = isEvaluation ? [...error.toolCalls] : []
+          return { tried: { ...tried, status: 'failed', error: messageOf(error), tool_calls }, usage, capNotice: null }
         } finally {
           await costs.charge(usage.costUsd)
         }

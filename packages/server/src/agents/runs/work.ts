@@ -64,7 +64,7 @@ async function workThrough(run: AgentRun, dependencies: RunDependencies, signal:
   const trigger = row.triggered_by as Trigger | null
   const why =
     trigger === null ? NOTHING_NOTICED : await whyNow(tenant, run.agentId, trigger, row.requested_contact_ids ?? [])
-  const { reasoner, isStandIn } = chooseReasoner(tenant, dependencies, configuration, sender, why)
+  const { reasoner, isStandIn } = chooseReasoner(tenant, dependencies, configuration, sender, why, run.agentId)
   if (isStandIn) configuration.playbook.require_approval = true
   // Its provider and its contacts are chosen once.
   if (row.provider === null) await startRun(run, reasoner, clock())
@@ -145,7 +145,8 @@ async function workOnBatch(
         'a contact could not be evaluated',
       )
       const usage = error instanceof EvaluationError ? error.usage : (evaluation?.usage ?? NO_USAGE)
-      await record(contactId, { status: 'failed', error: messageOf(error), usage }, reserved)
+      const toolCalls = error instanceof EvaluationError ? error.toolCalls : (evaluation?.toolCalls ?? [])
+      await record(contactId, { status: 'failed', error: messageOf(error), usage, toolCalls }, reserved)
     }
   }
   await Promise.all(Array.from({ length: reasoner.concurrency }, work))

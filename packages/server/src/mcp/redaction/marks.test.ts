@@ -15,6 +15,7 @@ import {
   when,
 } from '../../platform/personal.ts'
 import { type Schema, statedBy } from './declared.ts'
+import { withheld } from './pseudonyms.ts'
 import { redactJson } from './walk.ts'
 
 /** The paths of ids of contacts that do not say so. */
@@ -77,6 +78,7 @@ describe('a value is redacted by its mark, whatever its name', () => {
       kindOfName: personalNames({ personal, visible: [] }),
       personal: (kind, value, { owner, isOwn }) => `<${kind} ${value}${isOwn ? ` of ${owner}` : ''}>`,
       text: (value, { words }) => `(${words} ${value})`,
+      freeText: withheld,
       key: (name) => name,
       id: (id) => ids.push(id),
     })

@@ -44,6 +44,19 @@ export function mapPseudonyms(text: string, replace: (pseudonym: string) => stri
   return text.replace(EACH_PSEUDONYM, (pseudonym) => replace(pseudonym))
 }
 
+/** Changes every text in a value, except names of fields. */
+export function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change))
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, mapTexts(field, change)]))
+}
+
+/** The real values in place of the pseudonyms in a value, at any depth. */
+export function restoreValues<Value>(value: Value, issued: ReadonlyMap<string, string>): Value {
+  return mapTexts(value, (text) => mapPseudonyms(text, (pseudonym) => issued.get(pseudonym) ?? pseudonym)) as Value
+}
+
 /** Whether a whole text is an id or a time. */
 export function isHarmless(text: string): boolean {
   return ALL_HARMLESS.test(text)

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
-import type { ChosenProperties } from '../../access/chosen-properties.ts'
+import { type ChosenProperties, isListed } from '../../access/chosen-properties.ts'
 import { readTenant } from '../../access/tenants.ts'
+import { isUseless, isWithheldFromModels } from '../../agents/reasoning/withheld.ts'
 import { contactsNamedIn, type NamedContact, personalRecordsOf } from '../../contacts/personal-values.ts'
 import { plainName } from '../../contacts/property-names.ts'
 import type { Values } from '../../operations/declare.ts'
@@ -13,7 +14,18 @@ import type { Tenant } from '../../platform/tenant.ts'
 import type { Schema } from './declared.ts'
 import { createDictionary, type Dictionary, withoutTag } from './dictionary.ts'
 import type { FoundValue } from './phrases.ts'
-import { contactOfPseudonym, idsIn, isRedacted, mapPseudonyms, orderSecretOf, WORD } from './pseudonyms.ts'
+import {
+  contactOfPseudonym,
+  idsIn,
+  isRedacted,
+  mapPseudonyms,
+  mapTexts,
+  normalize,
+  orderSecretOf,
+  strangerPseudonym,
+  WORD,
+  withheld,
+} from './pseudonyms.ts'
 import { type Replacements, scrub } from './scrub.ts'
 import { type Place, type Rules, redactJson } from './walk.ts'
 import { mayBeName } from './words.ts'
@@ -119,6 +131,44 @@ export function createRedactor(tenant: Tenant, key: Buffer): Redactor {
   return redactor
 }
 
+/**
+ * Hides only what the models of agents never see: what a contact's prompt lacks. Everything else stays, names and texts too.
+ * @param key as that of `createRedactor`. What is hidden cannot be revealed.
+ */
+export function createWithholder(tenant: Tenant, key: Buffer): Redactor {
+  let known: Promise<ChosenProperties> | undefined
+  const readChosen = () => {
+    known ??= readTenant(tenant).then(({ chosen }) => chosen)
+    return known
+  }
+  const same = (text: string) => text
+  return {
+    issued: new Map(),
+    orderSecret: orderSecretOf(key),
+    refuse: () => {},
+    isPersonal: async (entity, property) => isWithheldFromModels(property, entity, await readChosen()),
+    reveal: async (sent) => sent,
+    revealReadable: async (text) => text,
+    redactText: async (text) => text,
+    redact: async (values, schema) => {
+      const chosen = await readChosen()
+      const ofVocabulary = personalNames(chosen)
+      const isChosen = (name: string) => isListed(chosen.personal, name)
+      const kindOfName: KindOfName = (name) => (isChosen(name) ? 'value' : ofVocabulary(name))
+      const hidden = (kind: Kind, value: string) => strangerPseudonym(kind, normalize(kind, value), key)
+      return redactJson(values, schema, {
+        kindOfName,
+        personal: (kind, value, { name }) =>
+          kind === 'value' || isUseless(kind) || isChosen(name) ? hidden(kind, value) : value,
+        text: (value, { name }) => (isChosen(name) ? hidden('value', value) : value),
+        freeText: same,
+        key: same,
+        id: () => {},
+      })
+    },
+  }
+}
+
 /** A text about a contact. */
 const TEXT_ABOUT: Schema = { properties: { contact_id: ABOUT_CONTACT, text: TEXT } }
 /** Contacts with their properties. */
@@ -152,14 +202,6 @@ function refused(pseudonym: string): never {
 function ofAnother(): ServiceError {
   const message = 'Only pseudonyms of the contact itself can be used here. Leave out those of other contacts.'
   return new ServiceError(400, 'pseudonym_of_another', message)
-}
-
-/** Changes every text in a value, except names of fields. */
-function mapTexts(value: unknown, change: (text: string) => string): unknown {
-  if (typeof value === 'string') return change(value)
-  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change))
-  if (value === null || typeof value !== 'object') return value
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, mapTexts(field, change)]))
 }
 
 /** The ids of contacts whose full name is in a text. The output names them, like contacts whose id is in it. */
@@ -201,6 +243,7 @@ class Findings {
       this.#scan(value, words !== 'none')
       return value
     },
+    freeText: (value) => value,
     key: (name) => {
       this.#scan(name)
       return name
@@ -257,6 +300,7 @@ function rulesOf(dictionary: Dictionary): Replacing {
       return dictionary.pseudonymOf(kindOfValue(kind, value), value, place.owner, place.isOwn)
     },
     text: (value, place) => scrub(value, replacements(place)),
+    freeText: withheld,
     key: (name) => scrub(name, replacements({ owner: null, item: '', words: 'none' })),
     id: () => {},
   }

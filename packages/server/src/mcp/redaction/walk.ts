@@ -25,6 +25,8 @@ export interface Place {
   isOwn: boolean
   /** The item of the output's list that the value is in; empty outside of lists. */
   item: string
+  /** The name of the field. */
+  name: string
   /** Which known words are replaced in texts. */
   words: Mentions
 }
@@ -34,6 +36,8 @@ export interface Rules {
   kindOfName: KindOfName
   personal(kind: Kind, value: string, place: Place): string
   text(value: string, place: Place): string
+  /** A text that a person wrote or said. */
+  freeText(value: string): string
   /** The name of a field. */
   key(name: string): string
   /** An id that may be a contact's. */
@@ -49,8 +53,6 @@ interface Around {
 /** Where the walk is. */
 interface State extends Place {
   depth: number
-  /** The name of the object or list. */
-  name: string
   /** The key of the record that the value is in. */
   key: string
   /** The place of the value in the innermost list. */
@@ -190,7 +192,7 @@ function redactFree(value: unknown, state: State, rules: Rules): unknown {
   if (typeof value === 'string')
     return state.kind === null ? redactText(value, state, rules) : personal(value, state, rules)
   if (typeof value === 'number' || typeof value === 'boolean') {
-    if (hides(value, state)) return personal(String(value), state, rules)
+    if (hides(value, state)) return unlessSame(value, personal(String(value), state, rules))
     return isLong(value) ? scrubbedNumber(value, state, rules) : value
   }
   if (value === null || typeof value !== 'object') return value
@@ -216,8 +218,12 @@ function isLong(value: number | boolean): value is number {
 }
 
 function scrubbedNumber(value: number, state: State, rules: Rules): number | string {
-  const scrubbed = rules.text(String(value), state)
-  return scrubbed === String(value) ? value : scrubbed
+  return unlessSame(value, rules.text(String(value), state))
+}
+
+/** A value that nothing replaced keeps its type. */
+function unlessSame<Value extends number | boolean>(value: Value, replaced: string): Value | string {
+  return replaced === String(value) ? value : replaced
 }
 
 function redactText(value: string, state: State, rules: Rules): string {
@@ -230,7 +236,7 @@ function redactText(value: string, state: State, rules: Rules): string {
 function personal(value: string, state: State, rules: Rules): string {
   const { kind } = state
   if (kind !== null && kind !== 'free-text') return rules.personal(kind, value, state)
-  return value.trim() === '' || isRedacted(value) ? value : withheld(value)
+  return value.trim() === '' || isRedacted(value) ? value : rules.freeText(value)
 }
 
 /** A text that is a JSON object or list, such as a webhook's payload. */
