@@ -87,6 +87,7 @@ export const OTHERS: Record<string, string[]> = {
   rotateIdentitySecret: WRITES,
   setConnectionActivities: ['contacts:read', 'agents:read'],
   setConnectionWriteBack: ['contacts:read', ...WRITES],
+  writeContactsBack: ['contacts:read'],
   setEmailAccount: ['contacts:read', 'contacts:write'],
   rereadMailbox: ['contacts:read', 'contacts:write'],
   listWebhookDeliveries: DELIVERED,

@@ -24,9 +24,10 @@ export interface RequestedContact {
 export async function requestWriting(
   tenant: Tenant,
   connectionId: string,
-  contactIds: readonly string[],
+  sentIds: readonly string[],
   now: Date,
 ): Promise<RequestedContact[]> {
+  const contactIds = sentIds.map((id) => id.toLowerCase())
   return changeRecords(tenant, async (tx) => {
     // Contacts are locked before the outbox rows of their changes, as in all transactions.
     const set = await openSet(tx, [{ contactIds }])
