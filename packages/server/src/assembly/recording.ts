@@ -7,6 +7,7 @@ import { visitorStatements } from '../contacts/visitors/flush.ts'
 import { createWriter, type WriteServices } from '../contacts/writing/writer.ts'
 import { duplicateChecks } from '../duplicates/checks.ts'
 import { createEnrichment } from '../enrichment/enrich.ts'
+import { createProviderOutbox, type FindProviderInputs } from '../enrichment/providers/queue.ts'
 import type { FindEnrichmentSettings } from '../enrichment/settings.ts'
 import { startVisitPlaces } from '../enrichment/visit-places.ts'
 import { startEventIdCleanup } from '../journal/event-ids.ts'
@@ -40,6 +41,7 @@ export async function startRecording({
   findIdentificationKeys,
   findIgnoredIds,
   findEnrichmentSettings,
+  findProviderInputs,
   placeOf,
   hasOthers,
 }: {
@@ -51,6 +53,7 @@ export async function startRecording({
   findIdentificationKeys: FindIdentificationKeys
   findIgnoredIds: FindIgnoredIds
   findEnrichmentSettings: FindEnrichmentSettings
+  findProviderInputs: FindProviderInputs
   placeOf: PlaceOf
   /** Whether other processes may record events too. */
   hasOthers: boolean
@@ -105,7 +108,11 @@ export async function startRecording({
       onRecorded: segments.onRecorded,
     })
     cleanup.push(historyCommit.drain)
-    const outboxes = [createOutbox(invalidation, clock), duplicateChecks]
+    const outboxes = [
+      createOutbox(invalidation, clock),
+      duplicateChecks,
+      createProviderOutbox(findProviderInputs, clock),
+    ]
     const changing = {
       clock,
       segments: segments.follower,

@@ -9,6 +9,7 @@ import type { SubjectKinds } from '../audit/subjects.ts'
 import { displayNamesOfCompanies } from '../companies/list.ts'
 import { namesOfConnections } from '../connectors/connections.ts'
 import { fullNamesOfContacts } from '../contacts/names.ts'
+import { namesOfProviders } from '../enrichment/providers/providers.ts'
 import { namesOfHooks } from '../hooks/hooks.ts'
 import { namesOfIdentities } from '../identities/identities.ts'
 import { namesOfImports } from '../imports/imports.ts'
@@ -30,6 +31,7 @@ export const SUBJECT_KINDS: SubjectKinds = {
   contact: fullNamesOfContacts,
   dashboard: namesOfDashboards,
   domain: namesOfDomains,
+  enrichment_provider: namesOfProviders,
   hook: namesOfHooks,
   identity: namesOfIdentities,
   import: namesOfImports,
