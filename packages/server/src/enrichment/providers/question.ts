@@ -69,7 +69,7 @@ export function questionAbout(template: RequestTemplate, subject: Subject, secre
     replaceVariables(text, ({ name, fallback }) => {
       const ofSecret = SECRET.exec(name)?.[1]
       if (ofSecret !== undefined) return secret(ofSecret)
-      const value = valueOf(name, subject) ?? fallback
+      const value = valueIn(subject, name) ?? fallback
       // In a URL, dots alone would lead to another path.
       if (value === null || /^\.+$/.test(value)) isComplete = false
       return encoded(value ?? '')
@@ -87,7 +87,7 @@ export function questionAbout(template: RequestTemplate, subject: Subject, secre
   return { hash, url, headers: Object.fromEntries(headers) }
 }
 
-function valueOf(name: string, { contact, company }: Subject): string | null {
+function valueIn({ contact, company }: Subject, name: string): string | null {
   const ofContact = CONTACT.exec(name)?.[1]
   if (ofContact === 'email') return contact.email
   if (ofContact === 'email_domain') return contact.email?.slice(contact.email.lastIndexOf('@') + 1) ?? null

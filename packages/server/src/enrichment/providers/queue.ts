@@ -138,8 +138,8 @@ async function finish(
     if (numDeletedRows === 0n) await row.set(RELEASED).execute()
     return
   }
-  const pauseEndsAt = isOverRate ? now : new Date(now.getTime() + (minutes ?? 0) * MINUTE_MS)
-  const dueAt = again > pauseEndsAt ? again : pauseEndsAt
+  const pauseMs = isOverRate ? 0 : (minutes ?? 0) * MINUTE_MS
+  const dueAt = new Date(Math.max(again.getTime(), now.getTime() + pauseMs))
   await row
     .set({
       ...RELEASED,
