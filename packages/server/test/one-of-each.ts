@@ -83,7 +83,12 @@ export async function oneOfEach(
   const { subscription_id } = await make('/v1/webhooks', hook)
   const incoming = await make('/v1/hooks', { name: text, kind: 'custom', source: 'hook' })
   // Off, so that nobody is asked about the contacts.
-  const asked = { name: text, kind: 'hunter', secrets: { api_key: `key of ${text}`.replaceAll(' ', '-') }, enabled: false }
+  const asked = {
+    name: text,
+    kind: 'hunter',
+    secrets: { api_key: `key of ${text}`.replaceAll(' ', '-') },
+    enabled: false,
+  }
   const { provider_id } = (await make('/v1/enrichment/providers', asked)).provider
   const received = await send(service, { url: new URL(incoming.url).pathname }, { text })
   const delivery = { subscriptionId: subscription_id, createdAt: new Date() }

@@ -80,7 +80,9 @@ export async function readContactEnrichment(
     key === 'company_id'
       ? contact.company_id !== null && contact.company_id === raw.company?.company_id
       : isEnriched(known, key) && Object.hasOwn(contact.properties as Properties, key)
-  const [providers, waiting] = await Promise.all([findingsOfProviders(tenant, contact), isQueued(tenant, contactId)])
+  // In this order: when nothing waits any more, the results are there.
+  const waiting = await isQueued(tenant, contactId)
+  const providers = await findingsOfProviders(tenant, contact)
   return {
     contact_id: contactId,
     enriched_at: contact.enriched_at?.toISOString() ?? null,

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { Tenant } from '../../platform/tenant.ts'
 import { DAY_MS } from '../../platform/time.ts'
 import type { Failure } from './ask.ts'
@@ -55,7 +54,7 @@ export async function keepAnswer(
     .execute()
 }
 
-/** Notes what an answer filled. What it filled before stays in the list. */
+/** Notes what an answer filled. What it filled before stays in the list. Only who has claimed the contact calls it. */
 export async function noteFilled(
   tenant: Tenant,
   { providerId }: Provider,
@@ -63,17 +62,16 @@ export async function noteFilled(
   filled: readonly string[],
   at: Date,
 ): Promise<void> {
+  const before = await tenant.db
+    .selectFrom('enrichment_answers')
+    .select('filled')
+    .where('contact_id', '=', contactId)
+    .where('provider_id', '=', providerId)
+    .executeTakeFirst()
+  const all = [...new Set([...(before?.filled ?? []), ...filled])].sort()
   await tenant.db
     .updateTable('enrichment_answers')
-    .set({
-      at,
-      outcome: sql<string>`CASE WHEN cardinality(filled || ${filled}::text[]) > 0 THEN 'filled' ELSE 'nothing' END`,
-      filled: sql<
-        string[]
-      >`(SELECT coalesce(array_agg(DISTINCT name), '{}') FROM unnest(filled || ${filled}::text[]) AS name)`,
-      error_code: null,
-      error_message: null,
-    })
+    .set({ at, outcome: all.length > 0 ? 'filled' : 'nothing', filled: all, error_code: null, error_message: null })
     .where('contact_id', '=', contactId)
     .where('provider_id', '=', providerId)
     .execute()

@@ -22,10 +22,12 @@ beforeEach(async () => {
 })
 
 type Respond = (response: ServerResponse, request: Received) => void
-const json = (body: unknown, status = 200, headers: Record<string, string> = {}): Respond => (response) => {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers })
-  response.end(typeof body === 'string' ? body : JSON.stringify(body))
-}
+const json =
+  (body: unknown, status = 200, headers: Record<string, string> = {}): Respond =>
+  (response) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers })
+    response.end(typeof body === 'string' ? body : JSON.stringify(body))
+  }
 /** What each path responds. */
 function answers(byPath: Record<string, Respond>): void {
   bench.receiver.respond = (response, request) => {
@@ -36,7 +38,10 @@ function answers(byPath: Record<string, Respond>): void {
 }
 const asked = (path: string) => bench.receiver.received.filter((each) => each.path.startsWith(path))
 
-const PERSON = { person: { first: 'Ada', title: 'Countess' }, org: { site: 'analytical.io', name: 'Analytical', size: 12 } }
+const PERSON = {
+  person: { first: 'Ada', title: 'Countess' },
+  org: { site: 'analytical.io', name: 'Analytical', size: 12 },
+}
 const MAPPING = {
   contact: { properties: { firstname: { path: 'person.first' }, jobtitle: { path: 'person.title' } } },
   company: {
@@ -127,14 +132,14 @@ describe('a provider', () => {
     expect((await read(id)).contact.properties).not.toHaveProperty('jobtitle')
     expect(asked('/people')).toHaveLength(1)
 
-    const later = await tenant.contact('', {}, { email: undefined, external_id: 'u1' }).catch(() => null)
-    expect(later).toBeNull()
-    const nameless = (await tenant.call('POST', '/v1/contacts', { properties: { city: 'London' } })).body.contact
-    await settled(nameless.contact_id)
+    const records = [{ external_id: '7', properties: { city: 'London' } }]
+    const pushed = await tenant.call('POST', '/v1/sources/crm/contacts', { records })
+    const nameless = pushed.body.results[0].contact_id
+    expect(outcomes(await settled(nameless))).toEqual([null])
     expect(asked('/people')).toHaveLength(1)
-    await tenant.call('PUT', `/v1/contacts/${nameless.contact_id}`, { properties: { email: 'bo@example.com' } })
+    await tenant.call('PUT', `/v1/contacts/${nameless}`, { properties: { email: 'bo@example.com' } })
     await until(() => expect(asked('/people')).toHaveLength(2))
-    expect(outcomes(await settled(nameless.contact_id))).toEqual(['filled'])
+    expect(outcomes(await settled(nameless))).toEqual(['filled'])
   })
 
   test('is asked in order, and only while something that it may fill is blank', async () => {
@@ -156,7 +161,12 @@ describe('a provider', () => {
     expect(outcomes(await settled(id))).toEqual(['filled', 'filled', null])
     expect((await read(id)).contact.properties).toMatchObject({ firstname: 'Ada', jobtitle: 'Countess' })
     expect(asked('/third')).toEqual([])
-    for (const wrong of [[first, second], [first, second, second], [first, second, third, first], ['x', second, third]]) {
+    for (const wrong of [
+      [first, second],
+      [first, second, second],
+      [first, second, third, first],
+      ['x', second, third],
+    ]) {
       expect((await order(wrong)).body.error?.code).toBe('validation_error')
     }
     await change(second ?? '', { enabled: false })
@@ -216,7 +226,8 @@ describe('a provider', () => {
       '/list': json('"text"'),
       '/types': json({ person: { first: { given: 'Ada' }, title: 'Countess' }, org: { site: 7, name: ['x'] } }),
       '/large': (response) => response.end(`{"person":"${'x'.repeat(10_000_000)}"}`),
-      '/redirect': (response) => response.writeHead(302, { location: bench.receiver.url('/secret', '127.0.0.1') }).end(),
+      '/redirect': (response) =>
+        response.writeHead(302, { location: bench.receiver.url('/secret', '127.0.0.1') }).end(),
       '/gone': json({ key: SECRET }, 404),
       '/refused': json({ key: SECRET }, 418),
       '/echo': json({ person: { title: `with ${SECRET}` } }),
@@ -254,7 +265,11 @@ describe('a provider', () => {
       '/next': json({ person: { first: 'Next' } }),
     })
     const { provider_id } = await create({ name: 'down', url: bench.receiver.url('/down?e={{contact.email}}') })
-    await create({ name: 'next', url: bench.receiver.url('/next?e={{contact.email}}'), mapping: { contact: MAPPING.contact } })
+    await create({
+      name: 'next',
+      url: bench.receiver.url('/next?e={{contact.email}}'),
+      mapping: { contact: MAPPING.contact },
+    })
     const ids: string[] = []
     for (const number of [1, 2, 3, 4]) {
       const id = await tenant.contact(`d${number}@example.com`)
@@ -320,7 +335,10 @@ describe('its secrets', () => {
     const url = bench.receiver.url('/people?email={{contact.email}}', 'other.example')
     const refused = await tenant.call('PATCH', path, { url })
     expect([refused.status, refused.body.error.details[0].path]).toEqual([400, 'secrets.api_key'])
-    expect((await change(provider_id, { url, secrets: { api_key: 'another-secret' } })).changed).toEqual(['url', 'secrets'])
+    expect((await change(provider_id, { url, secrets: { api_key: 'another-secret' } })).changed).toEqual([
+      'url',
+      'secrets',
+    ])
     const removed = await tenant.call('PATCH', path, { secrets: { api_key: null } })
     expect([removed.status, removed.body.error.details[0].path]).toEqual([400, 'secrets.api_key'])
     expect((await change(provider_id, { headers: [], secrets: { api_key: null } })).provider.secret_names).toEqual([])
@@ -450,7 +468,9 @@ describe('the settings of a provider', () => {
     const listed = (await tenant.call('GET', '/v1/enrichment/providers?page=2&limit=15')).body
     expect([listed.providers.length, listed.pagination.total_items]).toEqual([5, 20])
     const sources = new Set(
-      (await tenant.call('GET', '/v1/enrichment/providers')).body.providers.map(({ source }: { source: string }) => source),
+      (await tenant.call('GET', '/v1/enrichment/providers')).body.providers.map(
+        ({ source }: { source: string }) => source,
+      ),
     )
     expect(sources.size).toBe(20)
   })
@@ -476,7 +496,12 @@ describe('the settings of a provider', () => {
     const blind = await tenant.keyWith('settings:write')
     expect((await tenant.call('PATCH', path, { enabled: false }, blind)).body.error.code).toBe('insufficient_scope')
     expect((await tenant.call('GET', '/v1/enrichment/providers', undefined, stranger.key)).body.providers).toEqual([])
-    const order = await tenant.call('POST', '/v1/enrichment/providers/order', { provider_ids: [provider_id] }, stranger.key)
+    const order = await tenant.call(
+      'POST',
+      '/v1/enrichment/providers/order',
+      { provider_ids: [provider_id] },
+      stranger.key,
+    )
     expect(order.body.error.code).toBe('validation_error')
   })
 })

@@ -102,8 +102,9 @@ function openProvider(tenant: Tenant, { secrets, connecting }: Opening, row: Pro
 
 /** The keys of contacts whose change is a reason to ask a provider that is on; none without one. */
 export async function providerInputs(tenant: Tenant): Promise<ReadonlySet<string>> {
-  const rows = await readRows(tenant)
-  return new Set(rows.flatMap((row) => (row.is_enabled ? inputsOf(definitionOf(row).request) : [])))
+  const enabled = (await readRows(tenant)).filter(({ is_enabled: isEnabled }) => isEnabled)
+  // A request without variables depends on nothing that changes; it is a reason to look at new contacts.
+  return new Set(enabled.flatMap((row) => ['contact_id', ...inputsOf(definitionOf(row).request)]))
 }
 
 /** `providerInputs` in a running service, which caches them: every write of contacts asks. */
