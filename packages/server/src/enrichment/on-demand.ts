@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Facts } from '../contacts/writing/facts.ts'
 import { readSet } from '../contacts/writing/keys.ts'
 import type { Writer } from '../contacts/writing/writer.ts'
@@ -6,8 +7,11 @@ import { lastPlaceOf } from '../events/last-place.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { providerInputs } from './providers/providers.ts'
-import { askNow, queueContacts } from './providers/queue.ts'
+import { askNow, isQueued, queueContacts } from './providers/queue.ts'
 import type { Asked, ProviderServices } from './providers/work.ts'
+
+/** How often a request looks whether another process has asked. */
+const POLL_MS = 200
 
 /** What was seen of a contact so far. */
 export async function factsOf(tenant: Tenant, contactId: string): Promise<Facts> {
@@ -87,19 +91,21 @@ export async function queueForProviders(
   return true
 }
 
-/** Asks the providers about a queued contact, and waits for it, but not for long: then the rest happens in the background. */
+/**
+ * Asks the providers about a queued contact, or waits for the process that is doing so, but not for long: then the rest happens in
+ * the background.
+ */
 export async function askAndWait(
   tenant: Tenant,
   services: ProviderServices & { log: Pick<Logger, 'warn'> },
   contactId: string,
   waitMs: number,
 ): Promise<void> {
+  const endsAt = performance.now() + waitMs
   const asking = askNow(tenant, services, contactId).catch((err: unknown) => {
     services.log.warn({ err }, 'asking enrichment providers failed; retrying shortly')
+    return undefined
   })
-  let timer: NodeJS.Timeout | undefined
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, waitMs)
-  })
-  await Promise.race([asking, limit]).finally(() => clearTimeout(timer))
+  const asked = await Promise.race([asking, sleep(waitMs, undefined, { ref: false })])
+  while (asked === null && performance.now() < endsAt && (await isQueued(tenant, contactId))) await sleep(POLL_MS)
 }
