@@ -159,6 +159,7 @@ export const ENRICHMENT_PROVIDER_OPERATIONS = [
       secrets: { api_key: 'a-key-of-the-provider' },
       mapping: { contact: { properties: { jobtitle: { path: 'person.title' } } } },
       monthly_budget: 1_000,
+      enabled: false,
     },
     errors: ['400 url_not_allowed', '409 too_many_enrichment_providers', '503 secret_key_missing'],
     async check({ outbound }, { url }) {
@@ -212,7 +213,7 @@ export const ENRICHMENT_PROVIDER_OPERATIONS = [
       ...SETTINGS,
     },
     output: { provider: EnrichmentProvider, changed: Changed },
-    example: { monthly_budget: 5_000, enabled: true },
+    example: { monthly_budget: 5_000 },
     errors: ['400 url_not_allowed', '503 secret_key_missing'],
     async check({ outbound }, { url }) {
       if (url !== undefined) await checkUrlTemplate(outbound, url)
