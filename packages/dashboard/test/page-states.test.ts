@@ -171,7 +171,7 @@ const PLACES: Place[] = [
   },
   { path: '/settings/domains', shows: 'verified', beside: /tracker|tenant/ },
   { path: '/settings/identification', shows: 'Sign on your server' },
-  { path: '/settings/enrichment', shows: 'Names from mails' },
+  { path: '/settings/enrichment', shows: 'Names from mails', beside: /enrichment\/providers/ },
   { path: '/settings/sources', shows: 'Shop backend', empty: 'No sources yet' },
   { path: '/settings/keys', shows: 'all' },
   { path: '/settings/connected-apps', shows: 'Assistant', empty: 'No connected apps' },
