@@ -173,14 +173,14 @@ function RequestFields({ draft, change }: Omit<FieldsProps, 'isNew'>) {
               <TextInput
                 flex={1}
                 aria-label={words.target(number)}
-                placeholder="jobtitle"
+                placeholder={words.targetExample}
                 value={row.target}
                 onChange={(event) => changeRow({ target: event.currentTarget.value })}
               />
               <TextInput
                 flex={1}
                 aria-label={words.path(number)}
-                placeholder="person.title"
+                placeholder={words.pathExample}
                 value={row.path}
                 onChange={(event) => changeRow({ path: event.currentTarget.value })}
               />

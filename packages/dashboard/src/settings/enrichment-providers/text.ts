@@ -47,6 +47,8 @@ export const text = {
     mappingByApi: 'The mapping has more than paths. Change it with the API.',
     addRow: 'Add a property',
     removeRow: (number: number) => `Remove property ${number}`,
+    targetExample: 'jobtitle',
+    pathExample: 'person.title',
     target: (number: number) => `Property ${number}`,
     path: (number: number) => `Path ${number}`,
     budget: 'Most requests in a month',

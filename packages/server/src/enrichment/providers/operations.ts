@@ -16,7 +16,6 @@ import { PROVIDER_KINDS } from './kinds.ts'
 import { EnrichmentProvider } from './provider-object.ts'
 import {
   CACHE_DAYS_DEFAULT,
-  checkUrlTemplate,
   createProvider,
   deleteProvider,
   listProviders,
@@ -25,6 +24,7 @@ import {
   readProvider,
   updateProvider,
 } from './providers.ts'
+import { checkUrlTemplate } from './settings.ts'
 import { tryProvider } from './try.ts'
 import type { ProviderServices } from './work.ts'
 
