@@ -12,7 +12,8 @@ export const ENRICHMENT_TABLES = {
   enrichment_usage: { key: ['provider_id'], export: {} },
   enrichment_answers: {
     key: ['contact_id', 'provider_id'],
-    contact: 'moves',
+    // What was said of one of two people is not what would have been said of the survivor, about whom providers are asked anew.
+    contact: 'dies',
     export: { rowsPerPage: 50 },
     // What became of a question stays with the contact; the answer, which is personal data, does not.
     retention: async (database, now) => {
