@@ -43,7 +43,7 @@ describe.skipIf(!HAS_BROWSER)('enrichment in the dashboard', () => {
     expect(await checkPage(owner, 'contact-enriched')).toEqual([])
   })
 
-  test('an admin adds providers, orders and tests them; a contact shows what became of asking them', async () => {
+  test('an admin adds providers and orders them', async () => {
     const own = await createTestTenant(service)
     const owner = await browser.signedIn(own, { path: '/settings/enrichment' })
     const section = owner.getByRole('region', { name: 'Providers' }).first()
@@ -71,8 +71,15 @@ describe.skipIf(!HAS_BROWSER)('enrichment in the dashboard', () => {
     await expect.poll(names).toEqual(['Directory', 'Hunter'])
     const { providers } = (await own.call('GET', '/v1/enrichment/providers')).body
     expect(providers[0].mapping).toEqual({ contact: { properties: { jobtitle: { path: 'person.title' } } } })
-    await own.call('PATCH', `/v1/enrichment/providers/${providers[0].provider_id}`, { enabled: false })
+  })
 
+  test('an admin tests and edits a provider; a contact shows what became of asking it', async () => {
+    const own = await createTestTenant(service)
+    const added = { name: 'Hunter', kind: 'hunter', secrets: { api_key: 'key-of-the-account' } }
+    expect((await own.call('POST', '/v1/enrichment/providers', added)).status).toBe(201)
+    const owner = await browser.signedIn(own, { path: '/settings/enrichment' })
+    const section = owner.getByRole('region', { name: 'Providers' }).first()
+    const dialog = owner.getByRole('dialog')
     await section.getByRole('button', { name: 'Actions for Hunter' }).click()
     await owner.getByRole('menuitem', { name: 'Test' }).click()
     await dialog.getByLabel('Email address').fill('ada@example.com')

@@ -237,13 +237,14 @@ export async function updateProvider(
   return changed
 }
 
-/** Sets the order in which providers are asked. @throws ServiceError 400 unless the ids are those of all providers. */
+/** Sets the order in which providers are asked. @throws ServiceError 404, 400 unless each provider is named once. */
 export async function orderProviders(tx: Tenant, providerIds: readonly string[], now: Date): Promise<void> {
   await lock(tx.db, 'enrichment_providers', tx.id)
   const rows = await readRows(tx)
   const wanted = providerIds.map((id) => id.toLowerCase())
-  const isAll = new Set(wanted).size === wanted.length && rows.length === wanted.length
-  if (!isAll || !rows.every(({ provider_id }) => wanted.includes(provider_id))) {
+  const known = new Set(rows.map(({ provider_id }) => provider_id))
+  if (wanted.some((id) => !known.has(id))) throw notFound('enrichment provider')
+  if (new Set(wanted).size !== wanted.length || rows.length !== wanted.length) {
     const message = `must have the id of each of the ${rows.length} enrichment providers once`
     throw validationError([{ path: 'provider_ids', message }])
   }
