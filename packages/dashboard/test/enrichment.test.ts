@@ -58,8 +58,8 @@ describe.skipIf(!HAS_BROWSER)('enrichment in the dashboard', () => {
 
     await section.getByRole('button', { name: 'Add a provider' }).click()
     await dialog.getByLabel('Service').selectOption('http')
-    await dialog.getByLabel('Name', { exact: true }).fill('Directory')
-    await dialog.getByLabel('URL').fill('https://directory.example.com/?e={{contact.email}}')
+    await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill('Directory')
+    await dialog.getByRole('textbox', { name: 'URL' }).fill('https://directory.example.com/?e={{contact.email}}')
     await dialog.getByLabel('Property 1', { exact: true }).fill('jobtitle')
     await dialog.getByLabel('Path 1', { exact: true }).fill('person.title')
     await dialog.getByRole('button', { name: 'Add', exact: true }).click()
