@@ -46,7 +46,7 @@ describe.skipIf(!HAS_BROWSER)('enrichment in the dashboard', () => {
   test('an admin adds providers and orders them', async () => {
     const own = await createTestTenant(service)
     const owner = await browser.signedIn(own, { path: '/settings/enrichment' })
-    const section = owner.getByRole('region', { name: 'Providers' }).first()
+    const section = owner.getByRole('region', { name: 'Providers', exact: true })
     await section.getByText('No providers yet').waitFor()
     await section.getByRole('button', { name: 'Add a provider' }).click()
     const dialog = owner.getByRole('dialog')
@@ -78,7 +78,7 @@ describe.skipIf(!HAS_BROWSER)('enrichment in the dashboard', () => {
     const added = { name: 'Hunter', kind: 'hunter', secrets: { api_key: 'key-of-the-account' } }
     expect((await own.call('POST', '/v1/enrichment/providers', added)).status).toBe(201)
     const owner = await browser.signedIn(own, { path: '/settings/enrichment' })
-    const section = owner.getByRole('region', { name: 'Providers' }).first()
+    const section = owner.getByRole('region', { name: 'Providers', exact: true })
     const dialog = owner.getByRole('dialog')
     await section.getByRole('button', { name: 'Actions for Hunter' }).click()
     await owner.getByRole('menuitem', { name: 'Test' }).click()

@@ -6,6 +6,7 @@ import { nameInMailsOf } from '../conversations/name-in-mails.ts'
 import { lastPlaceOf } from '../events/last-place.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { MINUTE_MS } from '../platform/time.ts'
 import { providerInputs } from './providers/providers.ts'
 import { askNow, isQueued, queueContacts } from './providers/queue.ts'
 import type { Asked, ProviderServices } from './providers/work.ts'
@@ -64,8 +65,12 @@ export async function enrichWithProviders(
   await enrichNow(tenant, services, factsById)
   const contactIds = [...factsById.keys()]
   const asked = new Map<string, Asked | null>()
-  if (await queueForProviders(tenant, services, contactIds)) {
-    for (const contactId of contactIds) asked.set(contactId, await askNow(tenant, services, contactId))
+  if ((await providerInputs(tenant)).size > 0) {
+    for (const contactId of contactIds) {
+      // The workers leave it to this caller, unless its process dies.
+      await queueContacts(tenant, [contactId], new Date(services.clock().getTime() + MINUTE_MS))
+      asked.set(contactId, await askNow(tenant, services, contactId))
+    }
   }
   const set = await readSet(tenant, [{ contactIds }])
   const contacts = contactIds.flatMap((id) => set.contact(id)?.row ?? [])

@@ -66,7 +66,7 @@ export function EnrichmentProviders() {
         </Text>
         <FormError error={ordering.error} />
         <List
-          label={text.title}
+          label={text.table}
           query={query}
           rowsOf={({ providers: rows }) => rows}
           rowKey={({ provider_id }) => provider_id}

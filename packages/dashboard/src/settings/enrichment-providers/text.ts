@@ -3,6 +3,7 @@ export const text = {
   title: 'Providers',
   description:
     'Services that are asked, over the network, about contacts with blanks: in this order, until nothing is missing. They learn the values that the request uses, such as the email address.',
+  table: 'Providers in their order',
   add: 'Add a provider',
   empty: 'No providers yet',
   emptyHint: 'Without one, contacts are filled in only from what the service already has.',

@@ -240,6 +240,7 @@ export const ENRICHMENT_PROVIDER_OPERATIONS = [
     },
     output: { providers: Type.Array(EnrichmentProvider) },
     example: { provider_ids: [':provider_id'] },
+    errors: ['404 not_found'],
     async run({ tenant, now }, { provider_ids }) {
       await orderProviders(tenant, provider_ids, now)
       return { providers: await listProviders(tenant, now) }

@@ -35,12 +35,12 @@ export function createProviderOutbox(findInputs: FindProviderInputs, clock: Cloc
   }
 }
 
-/** Has providers asked about contacts. */
-export async function queueContacts(tx: Tenant, contactIds: readonly string[], now: Date): Promise<void> {
+/** Has providers asked about contacts. @param dueAt when the workers may take them */
+export async function queueContacts(tx: Tenant, contactIds: readonly string[], dueAt: Date): Promise<void> {
   // Sorted, so that two transactions cannot deadlock.
   const ids = [...contactIds].sort()
   for (let from = 0; from < ids.length; from += ROWS_AT_ONCE) {
-    const rows = ids.slice(from, from + ROWS_AT_ONCE).map((contact_id) => ({ contact_id, due_at: now }))
+    const rows = ids.slice(from, from + ROWS_AT_ONCE).map((contact_id) => ({ contact_id, due_at: dueAt }))
     await tx.db
       .insertInto('enrichment_queue')
       .values(rows)
