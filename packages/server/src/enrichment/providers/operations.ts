@@ -239,7 +239,7 @@ export const ENRICHMENT_PROVIDER_OPERATIONS = [
       }),
     },
     output: { providers: Type.Array(EnrichmentProvider) },
-    example: { provider_ids: [':provider_id'] },
+    example: { provider_ids: ['019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071'] },
     errors: ['404 not_found'],
     async run({ tenant, now }, { provider_ids }) {
       await orderProviders(tenant, provider_ids, now)
