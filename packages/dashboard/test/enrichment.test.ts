@@ -43,6 +43,67 @@ describe.skipIf(!HAS_BROWSER)('enrichment in the dashboard', () => {
     expect(await checkPage(owner, 'contact-enriched')).toEqual([])
   })
 
+  test('an admin adds providers and orders them', async () => {
+    const own = await createTestTenant(service)
+    const owner = await browser.signedIn(own, { path: '/settings/enrichment' })
+    const section = owner.getByRole('region', { name: 'Providers', exact: true })
+    await section.getByText('No providers yet').waitFor()
+    await section.getByRole('button', { name: 'Add a provider' }).click()
+    const dialog = owner.getByRole('dialog')
+    await dialog.getByLabel('API key').fill('key-of-the-account')
+    await dialog.getByLabel('Most requests in a month').fill('1000')
+    expect(await checkPage(owner, 'enrichment-provider-new')).toEqual([])
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+    await section.getByText('0 of 1,000').waitFor()
+
+    await section.getByRole('button', { name: 'Add a provider' }).click()
+    await dialog.getByLabel('Service').selectOption('http')
+    await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill('Directory')
+    await dialog.getByRole('textbox', { name: 'URL' }).fill('https://directory.example.com/?e={{contact.email}}')
+    await dialog.getByLabel('Property 1', { exact: true }).fill('jobtitle')
+    await dialog.getByLabel('Path 1', { exact: true }).fill('person.title')
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+    await section.getByRole('button', { name: 'Ask Directory earlier' }).click()
+    const names = async () => {
+      const { providers } = (await own.call('GET', '/v1/enrichment/providers')).body
+      return providers.map(({ name }: { name: string }) => name)
+    }
+    await expect.poll(names).toEqual(['Directory', 'Hunter'])
+    const { providers } = (await own.call('GET', '/v1/enrichment/providers')).body
+    expect(providers[0].mapping).toEqual({ contact: { properties: { jobtitle: { path: 'person.title' } } } })
+  })
+
+  test('an admin tests and edits a provider; a contact shows what became of asking it', async () => {
+    const own = await createTestTenant(service)
+    const added = { name: 'Hunter', kind: 'hunter', secrets: { api_key: 'key-of-the-account' } }
+    expect((await own.call('POST', '/v1/enrichment/providers', added)).status).toBe(201)
+    const owner = await browser.signedIn(own, { path: '/settings/enrichment' })
+    const section = owner.getByRole('region', { name: 'Providers', exact: true })
+    const dialog = owner.getByRole('dialog')
+    await section.getByRole('button', { name: 'Actions for Hunter' }).click()
+    await owner.getByRole('menuitem', { name: 'Test' }).click()
+    await dialog.getByLabel('Email address').fill('ada@example.com')
+    await dialog.getByRole('button', { name: 'Ask' }).click()
+    await dialog.getByText(/The request failed: Port 9 is not allowed/).waitFor()
+    expect(await checkPage(owner, 'enrichment-provider-test')).toEqual([])
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await section.getByText(/Last error/).waitFor()
+    expect(await checkPage(owner, 'settings-enrichment-providers')).toEqual([])
+
+    await section.getByRole('button', { name: 'Actions for Hunter' }).click()
+    await owner.getByRole('menuitem', { name: 'Edit' }).click()
+    await dialog.getByLabel('Most requests in a month').fill('2000')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await section.getByText('1 of 2,000').waitFor()
+
+    const ada = await own.contact('ada@example.com')
+    await openWithin(owner, `/contacts/${ada}?tab=profile`)
+    const card = owner.getByRole('region', { name: 'Filled in by enrichment' })
+    await card.getByRole('button', { name: 'Enrich now' }).click()
+    await card.getByText(/Port 9 is not allowed/).waitFor()
+    expect(await checkPage(owner, 'contact-asked-providers')).toEqual([])
+  })
+
   test('a member sees the settings and cannot change them', async () => {
     const member = await browser.signedIn(tenant, { role: 'member', path: '/settings/enrichment' })
     const phones = member.getByRole('switch', { name: 'Phone numbers in standard form' })

@@ -116,6 +116,10 @@ const OF_ITS_OWN: Record<string, () => Promise<Values>> = {
     await tenant.handle.db.insertInto('dashboard_subscriptions').values(subscription).execute()
     return {}
   },
+  orderEnrichmentProviders: async () => {
+    const { providers } = (await owner.call('GET', '/v1/enrichment/providers')).body
+    return { provider_ids: providers.map(({ provider_id }: { provider_id: string }) => provider_id) }
+  },
   closeTenant: async () => ({ confirm: 'Test' }),
   createAlert: anotherReport,
   previewAlert: anotherReport,

@@ -84,6 +84,14 @@ export async function oneOfEach(
   const hook = { event: text, url: `https://hooks.example.com/${text}` }
   const { subscription_id } = await make('/v1/webhooks', hook)
   const incoming = await make('/v1/hooks', { name: text, kind: 'custom', source: 'hook' })
+  // Off, so that nobody is asked about the contacts.
+  const asked = {
+    name: text,
+    kind: 'hunter',
+    secrets: { api_key: `key of ${text}`.replaceAll(' ', '-') },
+    enabled: false,
+  }
+  const { provider_id } = (await make('/v1/enrichment/providers', asked)).provider
   const received = await send(service, { url: new URL(incoming.url).pathname }, { text })
   const delivery = { subscriptionId: subscription_id, createdAt: new Date() }
   // Never processed, so that it does not change.
@@ -132,6 +140,7 @@ export async function oneOfEach(
     session_id: await socialOf(tenant, identity_id).begin('2fa@example.com'),
     subscription_id,
     hook_id: incoming.hook.hook_id,
+    provider_id,
     body_id: received.body.body_id,
     delivery_id: await addDelivery(tenant.handle, delivery, 'failed', { attempts: 6 }),
     key_id: (await make('/v1/api-keys', { name: text, scopes: ['all'] })).key_id,

@@ -21,6 +21,8 @@ const VALUES: Readonly<Record<string, string>> = {
   'agent_actions.status': "'executed'",
   'agent_runs.status': "'completed'",
   'agent_runs.trigger': "'manual'",
+  'enrichment_answers.outcome': "'nothing'",
+  'enrichment_queue.due_at': "now() + interval '1 day'",
   'hook_bodies.state': "'recorded'",
   'mail_sends.status': "'sent'",
   'segment_checks.not_before': "now() + interval '1 day'",

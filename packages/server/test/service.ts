@@ -11,6 +11,7 @@ import { type Service, type ServiceOptions, startService } from '../src/assembly
 import { type Config, readConfig } from '../src/config.ts'
 import { CONNECTORS } from '../src/connectors/all-connectors.ts'
 import { ENRICHERS } from '../src/enrichment/all-enrichers.ts'
+import { PROVIDER_KINDS } from '../src/enrichment/providers/kinds.ts'
 import { type ClickHouse, connectClickHouse } from '../src/platform/clickhouse/connect.ts'
 import type { App } from '../src/platform/http/app-types.ts'
 import { newId } from '../src/platform/ids.ts'
@@ -148,8 +149,10 @@ function whileOpen(parts: Omit<TestService, 'close'>, stop: () => Promise<void>)
   return service
 }
 
-/** No test calls a real system: without a peer of its own, every connector finds nobody. */
-const UNREACHABLE = Object.fromEntries(CONNECTORS.map(({ name }) => [name, 'https://127.0.0.1:9']))
+/** No test calls a real system: without a peer of its own, every connector and enrichment provider finds nobody. */
+const UNREACHABLE = Object.fromEntries(
+  [...CONNECTORS.map(({ name }) => name), ...PROVIDER_KINDS].map((name) => [name, 'https://127.0.0.1:9']),
+)
 
 interface DescribedRoute {
   operationId?: string

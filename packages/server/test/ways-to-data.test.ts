@@ -187,6 +187,7 @@ const KEEPS_SECRETS: Record<string, Tag | `no way: ${string}`> = {
   authorizations: 'Providers',
   connections: 'Connections',
   email_accounts: 'Identities',
+  enrichment_providers: 'Enrichment',
   erasures: 'no way: hashes of erased addresses',
   hooks: 'Hooks',
   idempotency_keys: 'no way: responses for retries of the same caller',

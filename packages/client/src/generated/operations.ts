@@ -69,6 +69,7 @@ import type {
   CreateConnectionInput,
   CreateContactInput,
   CreateDashboardInput,
+  CreateEnrichmentProviderInput,
   CreateExportResult,
   CreateHookInput,
   CreateHookResult,
@@ -101,6 +102,8 @@ import type {
   DeleteContactResult,
   DeleteDashboardInput,
   DeleteDashboardResult,
+  DeleteEnrichmentProviderInput,
+  DeleteEnrichmentProviderResult,
   DeleteHookInput,
   DeleteHookResult,
   DeleteIdentityInput,
@@ -135,6 +138,8 @@ import type {
   EmailAccountResult,
   EmailThreadsPage,
   EnrichContactInput,
+  EnrichmentProviderResult,
+  EnrichmentProvidersPage,
   EnrichmentResult,
   EraseContactInput,
   ErasureReceiptResult,
@@ -176,6 +181,7 @@ import type {
   GetDashboardResult,
   GetDomainInput,
   GetEmailAccountInput,
+  GetEnrichmentProviderInput,
   GetErasureInput,
   GetEventInput,
   GetEventStatsInput,
@@ -279,6 +285,7 @@ import type {
   ListDomainsInput,
   ListDuplicatesInput,
   ListEmailThreadsInput,
+  ListEnrichmentProvidersInput,
   ListErasuresInput,
   ListEventTypesInput,
   ListEventsInput,
@@ -331,6 +338,8 @@ import type {
   NoteResult,
   NotesPage,
   OAuthClientResult,
+  OrderEnrichmentProvidersInput,
+  OrderEnrichmentProvidersResult,
   PauseConnectionInput,
   PauseConnectionResult,
   PauseWarehouseDestinationInput,
@@ -464,6 +473,8 @@ import type {
   SuppressionResult,
   SuppressionsPage,
   TenantResult,
+  TestEnrichmentProviderInput,
+  TestEnrichmentProviderResult,
   TestWarehouseDestinationInput,
   TestWarehouseDestinationResult,
   TestWebhookInput,
@@ -498,6 +509,8 @@ import type {
   UpdateDashboardInput,
   UpdateDashboardResult,
   UpdateEnrichmentInput,
+  UpdateEnrichmentProviderInput,
+  UpdateEnrichmentProviderResult,
   UpdateHookInput,
   UpdateHookResult,
   UpdateIdentityInput,
@@ -562,6 +575,7 @@ export interface OperationTypes {
   createConnection: { input: CreateConnectionInput; response: ConnectionResult }
   createContact: { input: CreateContactInput; response: ContactResult }
   createDashboard: { input: CreateDashboardInput; response: DashboardResult }
+  createEnrichmentProvider: { input: CreateEnrichmentProviderInput; response: EnrichmentProviderResult }
   createExport: { input: Record<string, never>; response: CreateExportResult }
   createHook: { input: CreateHookInput; response: CreateHookResult }
   createIdentity: { input: CreateIdentityInput; response: IdentityResult }
@@ -580,6 +594,7 @@ export interface OperationTypes {
   deleteConnection: { input: DeleteConnectionInput; response: DeleteConnectionResult }
   deleteContact: { input: DeleteContactInput; response: DeleteContactResult }
   deleteDashboard: { input: DeleteDashboardInput; response: DeleteDashboardResult }
+  deleteEnrichmentProvider: { input: DeleteEnrichmentProviderInput; response: DeleteEnrichmentProviderResult }
   deleteHook: { input: DeleteHookInput; response: DeleteHookResult }
   deleteIdentity: { input: DeleteIdentityInput; response: DeleteIdentityResult }
   deleteInvitation: { input: DeleteInvitationInput; response: DeleteInvitationResult }
@@ -624,6 +639,7 @@ export interface OperationTypes {
   getDomain: { input: GetDomainInput; response: DomainResult }
   getEmailAccount: { input: GetEmailAccountInput; response: EmailAccountResult }
   getEnrichment: { input: Record<string, never>; response: EnrichmentResult }
+  getEnrichmentProvider: { input: GetEnrichmentProviderInput; response: EnrichmentProviderResult }
   getErasure: { input: GetErasureInput; response: ErasureReceiptResult }
   getEvent: { input: GetEventInput; response: EventResult }
   getEventStats: { input: GetEventStatsInput; response: GetEventStatsResult }
@@ -695,6 +711,7 @@ export interface OperationTypes {
   listDomains: { input: ListDomainsInput; response: DomainsPage }
   listDuplicates: { input: ListDuplicatesInput; response: DuplicatesPage }
   listEmailThreads: { input: ListEmailThreadsInput; response: EmailThreadsPage }
+  listEnrichmentProviders: { input: ListEnrichmentProvidersInput; response: EnrichmentProvidersPage }
   listErasures: { input: ListErasuresInput; response: ErasuresPage }
   listEventTypes: { input: ListEventTypesInput; response: EventTypesPage }
   listEvents: { input: ListEventsInput; response: EventsPage }
@@ -736,6 +753,7 @@ export interface OperationTypes {
   listWebhooks: { input: ListWebhooksInput; response: WebhooksPage }
   liveEvents: { input: Record<string, never>; response: Response }
   mergeContact: { input: MergeContactInput; response: MergeContactResult }
+  orderEnrichmentProviders: { input: OrderEnrichmentProvidersInput; response: OrderEnrichmentProvidersResult }
   pauseConnection: { input: PauseConnectionInput; response: PauseConnectionResult }
   pauseWarehouseDestination: { input: PauseWarehouseDestinationInput; response: PauseWarehouseDestinationResult }
   pauseWebhook: { input: PauseWebhookInput; response: PauseWebhookResult }
@@ -805,6 +823,7 @@ export interface OperationTypes {
   startImport: { input: StartImportInput; response: ImportResult }
   subscribeToDashboard: { input: SubscribeToDashboardInput; response: DashboardSubscriptionResult }
   suggestSegmentValues: { input: SuggestSegmentValuesInput; response: SuggestSegmentValuesResult }
+  testEnrichmentProvider: { input: TestEnrichmentProviderInput; response: TestEnrichmentProviderResult }
   testWarehouseDestination: { input: TestWarehouseDestinationInput; response: TestWarehouseDestinationResult }
   testWebhook: { input: TestWebhookInput; response: TestWebhookResult }
   triggerAgent: { input: TriggerAgentInput; response: TriggerAgentResult }
@@ -825,6 +844,7 @@ export interface OperationTypes {
   updateContact: { input: UpdateContactInput; response: ContactResult }
   updateDashboard: { input: UpdateDashboardInput; response: UpdateDashboardResult }
   updateEnrichment: { input: UpdateEnrichmentInput; response: EnrichmentResult }
+  updateEnrichmentProvider: { input: UpdateEnrichmentProviderInput; response: UpdateEnrichmentProviderResult }
   updateHook: { input: UpdateHookInput; response: UpdateHookResult }
   updateIdentity: { input: UpdateIdentityInput; response: IdentityResult }
   updateMember: { input: UpdateMemberInput; response: MemberResult }
@@ -1068,6 +1088,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Add a service that is asked about contacts.
+   *
+   * It is asked after the providers that exist, about contacts that are created from now on, or that get a value that its request uses. It fills blanks only. Needs the scope `settings:write`. Also needs the scopes `contacts:read`, `companies:read`, `contacts:write` and `companies:write`.
+   */
+  createEnrichmentProvider(input: CreateEnrichmentProviderInput, options?: RequestOptions): Promise<EnrichmentProviderResult> {
+    return this.call('POST /v1/enrichment/providers', input, options)
+  }
+
+  /**
    * Request a file with all data of the tenant; if one is in progress, its id is returned.
    *
    * At most 5 in 24 hours. Needs the scope `data:export`.
@@ -1230,6 +1259,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Delete an enrichment provider with its secrets and its answers.
+   *
+   * What it filled stays, under its source. Needs the scope `settings:write`.
+   */
+  deleteEnrichmentProvider(input: DeleteEnrichmentProviderInput, options?: RequestOptions): Promise<DeleteEnrichmentProviderResult> {
+    return this.call('DELETE /v1/enrichment/providers/{provider_id}', input, options)
+  }
+
+  /**
    * Delete an incoming webhook with its kept bodies: its URL stops working at once.
    *
    * The records that it wrote stay. Needs the scope `settings:write`.
@@ -1367,7 +1405,7 @@ export class Operations extends Caller {
   /**
    * Enrich a contact now.
    *
-   * Asks every enricher that is on. Only blanks are filled. Again without news, it changes nothing, so a retry after an interrupted request is harmless. Needs the scope `contacts:write`.
+   * Asks every enricher that is on, and the providers, for which it waits up to 8 seconds. `waiting` says whether some are still to be asked: they are, in the background. Only blanks are filled. Again without news, it changes nothing, so a retry after an interrupted request is harmless. Needs the scope `contacts:write`.
    */
   enrichContact(input: EnrichContactInput, options?: RequestOptions): Promise<ContactEnrichmentResult> {
     return this.call('POST /v1/contacts/{contact_id}/enrich', input, options)
@@ -1623,6 +1661,15 @@ export class Operations extends Caller {
    */
   getEnrichment(options?: RequestOptions): Promise<EnrichmentResult> {
     return this.call('GET /v1/enrichment', {}, options)
+  }
+
+  /**
+   * Get an enrichment provider, with what it was asked this month.
+   *
+   * Needs the scope `settings:read`.
+   */
+  getEnrichmentProvider(input: GetEnrichmentProviderInput, options?: RequestOptions): Promise<EnrichmentProviderResult> {
+    return this.call('GET /v1/enrichment/providers/{provider_id}', input, options)
   }
 
   /**
@@ -2263,6 +2310,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * List the enrichment providers in the order in which they are asked.
+   *
+   * Needs the scope `settings:read`.
+   */
+  listEnrichmentProviders(input: ListEnrichmentProvidersInput = {}, options?: RequestOptions): List<EnrichmentProvidersPage, NonNullable<EnrichmentProvidersPage['providers']>[number]> {
+    return this.list('GET /v1/enrichment/providers', input, options, 'providers', 'page')
+  }
+
+  /**
    * List the receipts of erasures, newest first.
    *
    * Needs the scope `data:erase`.
@@ -2629,6 +2685,15 @@ export class Operations extends Caller {
    */
   mergeContact(input: MergeContactInput, options?: RequestOptions): Promise<MergeContactResult> {
     return this.call('POST /v1/contacts/{contact_id}/merge', input, options)
+  }
+
+  /**
+   * Set the order in which enrichment providers are asked.
+   *
+   * Needs the scope `settings:write`.
+   */
+  orderEnrichmentProviders(input: OrderEnrichmentProvidersInput, options?: RequestOptions): Promise<OrderEnrichmentProvidersResult> {
+    return this.call('POST /v1/enrichment/providers/order', input, options)
   }
 
   /**
@@ -3251,6 +3316,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Ask an enrichment provider about a contact or an example address, and see what it would fill.
+   *
+   * Nothing is filled. The request counts in the budget. A provider that is off can be tested too. Needs the scope `settings:write`. Also needs the scopes `contacts:read` and `companies:read`.
+   */
+  testEnrichmentProvider(input: TestEnrichmentProviderInput, options?: RequestOptions): Promise<TestEnrichmentProviderResult> {
+    return this.call('POST /v1/enrichment/providers/{provider_id}/test', input, options)
+  }
+
+  /**
    * Write a small file to the destination and delete it.
    *
    * Needs the scope `data:export`. Also needs the scopes `contacts:read`, `companies:read` and `events:read`.
@@ -3428,6 +3502,15 @@ export class Operations extends Caller {
    */
   updateEnrichment(input: UpdateEnrichmentInput = {}, options?: RequestOptions): Promise<EnrichmentResult> {
     return this.call('PATCH /v1/enrichment', input, options)
+  }
+
+  /**
+   * Change the settings of an enrichment provider, or turn it on or off.
+   *
+   * A change ends a pause. What was filled before stays. Needs the scope `settings:write`. Also needs the scopes `contacts:read`, `companies:read`, `contacts:write` and `companies:write`.
+   */
+  updateEnrichmentProvider(input: UpdateEnrichmentProviderInput, options?: RequestOptions): Promise<UpdateEnrichmentProviderResult> {
+    return this.call('PATCH /v1/enrichment/providers/{provider_id}', input, options)
   }
 
   /**

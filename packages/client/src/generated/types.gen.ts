@@ -816,6 +816,34 @@ export type AlertsPage = {
     warnings?: Array<string>;
 };
 
+export type AnswerMapping = {
+    /**
+     * An answer counts as found only if each of these paths has one of the values.
+     */
+    only_when?: Array<{
+        /**
+         * The path of the value in the body: `data.object.email`, `answers[0].text`, `answers[*].email` for the first item that has an `email`, `["first name"]` for a name with a dot, a space or a bracket, `$` for the whole body.
+         */
+        path: string;
+        equals: Array<string | number | boolean>;
+    }>;
+    contact?: {
+        properties: {
+            [key: string]: HookField;
+        };
+    };
+    /**
+     * The company, found or created by its domain. A contact without a company is linked to it; the blanks of a company that the contact already has are filled.
+     */
+    company?: {
+        domain: HookField;
+        name?: HookField;
+        properties?: {
+            [key: string]: HookField;
+        };
+    };
+};
+
 export type ApiKey = {
     key_id: string;
     name: string;
@@ -1535,6 +1563,14 @@ export type ContactEnrichment = {
      * One for each built-in enricher.
      */
     results: Array<EnricherFindings>;
+    /**
+     * One for each provider, in the order in which they are asked.
+     */
+    providers: Array<ProviderFindings>;
+    /**
+     * Whether providers are still to be asked.
+     */
+    waiting: boolean;
 };
 
 export type ContactEnrichmentResult = {
@@ -1811,6 +1847,14 @@ export type DeleteDashboardResult = {
     status: 'success';
     deleted: true;
     dashboard_id: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteEnrichmentProviderResult = {
+    status: 'success';
+    deleted: true;
+    provider_id: string;
+    name: string;
     warnings?: Array<string>;
 };
 
@@ -2172,6 +2216,137 @@ export type Enrichment = {
      * The country of phone numbers without a country code, if the contact has no country: ISO 3166-1 alpha-2.
      */
     country: string | null;
+};
+
+export type EnrichmentHeader = {
+    name: string;
+    value: string;
+};
+
+export type EnrichmentHeaderInput = {
+    name: string;
+    value: string;
+};
+
+export type EnrichmentProvider = {
+    provider_id: string;
+    name: string;
+    kind: 'http' | 'hunter' | 'people_data_labs';
+    /**
+     * The source that it fills contacts as. It stays when the name changes.
+     */
+    source: string;
+    /**
+     * Providers are asked in this order, from 1.
+     */
+    position: number;
+    enabled: boolean;
+    /**
+     * The template of the URL.
+     */
+    url: string;
+    headers: Array<EnrichmentHeader>;
+    mapping: AnswerMapping;
+    /**
+     * What it may fill: properties of the contact, `company_id`, and `company.name` or `company.<property>`.
+     */
+    fills: Array<string>;
+    /**
+     * The names of its secrets. Their values are never shown.
+     */
+    secret_names: Array<string>;
+    /**
+     * The most requests in a calendar month; null for no limit.
+     */
+    monthly_budget: number | null;
+    requests_per_minute: number;
+    /**
+     * How long an answer serves the same question again.
+     */
+    cache_days: number;
+    usage: EnrichmentProviderUsage;
+    /**
+     * It is not asked before, because it failed repeatedly or asked for a pause.
+     */
+    paused_until: string | null;
+    /**
+     * Why a request failed last.
+     */
+    last_error: RecordError | null;
+    last_error_at: string | null;
+    created_at: string;
+    updated_at: string;
+};
+
+export type EnrichmentProviderResult = {
+    status: 'success';
+    provider: EnrichmentProvider;
+    warnings?: Array<string>;
+};
+
+export type EnrichmentProviderTest = {
+    /**
+     * `nothing`: the provider knows nobody like that. `not_asked`: the contact has no value for a variable of the request.
+     */
+    outcome: 'found' | 'nothing' | 'not_asked' | 'failed';
+    error: RecordError | null;
+    /**
+     * What would be filled in the contact.
+     */
+    properties: {
+        [key: string]: string | number | boolean | Array<string | number | boolean>;
+    };
+    /**
+     * What would be filled in its company.
+     */
+    company: {
+        /**
+         * The company that the contact would be linked to; null if it has one.
+         */
+        domain: string | null;
+        name: string | null;
+        properties: {
+            [key: string]: string | number | boolean | Array<string | number | boolean>;
+        };
+    } | null;
+    /**
+     * Values of the wrong kind, which are left out.
+     */
+    problems: Array<ErrorDetail>;
+    /**
+     * The provider's response as JSON.
+     */
+    response: unknown;
+};
+
+export type EnrichmentProviderUsage = {
+    /**
+     * The calendar month, by the clock of the workspace.
+     */
+    month: string;
+    /**
+     * The requests that were sent. Cached answers need none.
+     */
+    requests: number;
+    /**
+     * The requests whose answers filled something.
+     */
+    filled: number;
+    /**
+     * The requests that brought nothing, or nothing new.
+     */
+    found_nothing: number;
+    /**
+     * The requests that failed.
+     */
+    failed: number;
+};
+
+export type EnrichmentProvidersPage = {
+    status: 'success';
+    providers: Array<EnrichmentProvider>;
+    pagination: Pagination;
+    warnings?: Array<string>;
 };
 
 export type EnrichmentResult = {
@@ -3881,6 +4056,12 @@ export type OfferedTool = {
     title: string;
 };
 
+export type OrderEnrichmentProvidersResult = {
+    status: 'success';
+    providers: Array<EnrichmentProvider>;
+    warnings?: Array<string>;
+};
+
 export type OverviewDay = {
     date: string;
     events: number;
@@ -4319,6 +4500,35 @@ export type PropertyResult = {
 export type Provenance = {
     source: string;
     updated_at: string;
+};
+
+export type ProviderFindings = {
+    provider_id: string;
+    /**
+     * Its name.
+     */
+    provider: string;
+    /**
+     * The source that it fills contacts as.
+     */
+    source: string;
+    /**
+     * Whether it is switched on.
+     */
+    enabled: boolean;
+    /**
+     * `filled`: it filled something, now or earlier. `nothing`: it knew nothing new. `failed`: see `error`. null if it was not asked.
+     */
+    outcome: 'filled' | 'nothing' | 'failed' | null;
+    /**
+     * What it filled and the contact still has: names of properties, `company_id`, and `company.<property>` of the company.
+     */
+    filled: Array<string>;
+    /**
+     * When it was last asked, or its earlier answer used.
+     */
+    at: string | null;
+    error: RecordError | null;
 };
 
 export type PushSourceContactsResult = {
@@ -5438,6 +5648,13 @@ export type TenantResult = {
     warnings?: Array<string>;
 };
 
+export type TestEnrichmentProviderResult = {
+    status: 'success';
+    provider: EnrichmentProvider;
+    test: EnrichmentProviderTest;
+    warnings?: Array<string>;
+};
+
 export type TestWarehouseDestinationResult = {
     status: 'success';
     destination_id: string;
@@ -5782,6 +5999,16 @@ export type UpdateConnectedAppResult = {
 export type UpdateDashboardResult = {
     status: 'success';
     dashboard: Dashboard;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type UpdateEnrichmentProviderResult = {
+    status: 'success';
+    provider: EnrichmentProvider;
     /**
      * The names of the fields that changed.
      */
@@ -6919,6 +7146,49 @@ export type CreateDashboardInput = {
     where?: Array<unknown>;
 };
 
+export type CreateEnrichmentProviderInput = {
+    name: string;
+    /**
+     * `hunter` and `people_data_labs` need only the secret `api_key`; `http` needs `url` and `mapping`.
+     */
+    kind: 'http' | 'hunter' | 'people_data_labs';
+    /**
+     * Whether it is asked.
+     */
+    enabled?: boolean;
+    /**
+     * Kind `http` only: an https:// URL on the public internet, which is requested with GET. Behind the host, it can have variables: `{{contact.email}}`, `{{contact.email_domain}}`, `{{contact.PROPERTY}}`, `{{company.name}}`, `{{company.domain}}`, `{{company.PROPERTY}}`, `{{secrets.NAME}}`. A contact without one of the values is not asked about; `{{contact.lastname |}}` may be missing.
+     */
+    url?: string;
+    /**
+     * Kind `http` only: the headers of the request, with the same variables.
+     */
+    headers?: Array<EnrichmentHeaderInput>;
+    mapping?: AnswerMapping;
+    /**
+     * What it may fill, of what its mapping has: properties of the contact, `company_id`, `company.name`, `company.<property>`. null: all.
+     */
+    fills?: Array<string> | null;
+    /**
+     * Secrets for the request, by name; `api_key` for the other kinds. They are stored encrypted and never shown. null removes one. When the URL gets another host, send them again.
+     */
+    secrets?: {
+        [key: string]: string | null;
+    };
+    /**
+     * The most requests in a calendar month, by the clock of the workspace. null for no limit.
+     */
+    monthly_budget?: number | null;
+    /**
+     * Default: that of the kind, which keeps to the provider's limit.
+     */
+    requests_per_minute?: number;
+    /**
+     * How long an answer serves the same question again, without a request. Default: 90.
+     */
+    cache_days?: number;
+};
+
 export type CreateHookInput = {
     name: string;
     kind: 'custom' | 'stripe' | 'calendly' | 'typeform' | 'cal.com';
@@ -7096,6 +7366,13 @@ export type DeleteDashboardInput = {
      * The dashboard.
      */
     dashboard_id: string;
+};
+
+export type DeleteEnrichmentProviderInput = {
+    /**
+     * The enrichment provider.
+     */
+    provider_id: string;
 };
 
 export type DeleteHookInput = {
@@ -7837,6 +8114,13 @@ export type GetEmailAccountInput = {
      * The identity.
      */
     identity_id: string;
+};
+
+export type GetEnrichmentProviderInput = {
+    /**
+     * The enrichment provider.
+     */
+    provider_id: string;
 };
 
 export type GetErasureInput = {
@@ -9149,6 +9433,17 @@ export type ListEmailThreadsInput = {
     contact_id: string;
 };
 
+export type ListEnrichmentProvidersInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+};
+
 export type ListErasuresInput = {
     /**
      * Page, from 1.
@@ -9813,6 +10108,13 @@ export type MergeContactInput = {
      * The contact that survives.
      */
     into: string;
+};
+
+export type OrderEnrichmentProvidersInput = {
+    /**
+     * Every provider once, the first to be asked first.
+     */
+    provider_ids: Array<string>;
 };
 
 export type PauseConnectionInput = {
@@ -10753,6 +11055,21 @@ export type SuggestSegmentValuesInput = {
     limit?: number;
 };
 
+export type TestEnrichmentProviderInput = {
+    /**
+     * The enrichment provider.
+     */
+    provider_id: string;
+    /**
+     * A contact. Send this or `email`.
+     */
+    contact_id?: string;
+    /**
+     * An address of nobody you know.
+     */
+    email?: string;
+};
+
 export type TestWarehouseDestinationInput = {
     /**
      * The export destination.
@@ -11039,6 +11356,49 @@ export type UpdateEnrichmentInput = {
      * The country of phone numbers without a country code, if the contact has no country: ISO 3166-1 alpha-2. null removes it.
      */
     country?: string | null;
+};
+
+export type UpdateEnrichmentProviderInput = {
+    /**
+     * The enrichment provider.
+     */
+    provider_id: string;
+    name?: string;
+    /**
+     * Whether it is asked.
+     */
+    enabled?: boolean;
+    /**
+     * Kind `http` only: an https:// URL on the public internet, which is requested with GET. Behind the host, it can have variables: `{{contact.email}}`, `{{contact.email_domain}}`, `{{contact.PROPERTY}}`, `{{company.name}}`, `{{company.domain}}`, `{{company.PROPERTY}}`, `{{secrets.NAME}}`. A contact without one of the values is not asked about; `{{contact.lastname |}}` may be missing.
+     */
+    url?: string;
+    /**
+     * Kind `http` only: the headers of the request, with the same variables.
+     */
+    headers?: Array<EnrichmentHeaderInput>;
+    mapping?: AnswerMapping;
+    /**
+     * What it may fill, of what its mapping has: properties of the contact, `company_id`, `company.name`, `company.<property>`. null: all.
+     */
+    fills?: Array<string> | null;
+    /**
+     * Secrets for the request, by name; `api_key` for the other kinds. They are stored encrypted and never shown. null removes one. When the URL gets another host, send them again.
+     */
+    secrets?: {
+        [key: string]: string | null;
+    };
+    /**
+     * The most requests in a calendar month, by the clock of the workspace. null for no limit.
+     */
+    monthly_budget?: number | null;
+    /**
+     * Default: that of the kind, which keeps to the provider's limit.
+     */
+    requests_per_minute?: number;
+    /**
+     * How long an answer serves the same question again, without a request. Default: 90.
+     */
+    cache_days?: number;
 };
 
 export type UpdateHookInput = {

@@ -199,6 +199,9 @@ export const text = {
     title: 'Filled in by enrichment',
     now: 'Enrich now',
     off: 'off',
+    waiting: 'Providers are still being asked.',
+    outcomes: { filled: 'Filled in', nothing: 'Found nothing', failed: 'Failed' },
+    ofCompany: (name: string) => `${name} of the company`,
     enrichers: {
       company: 'Company of the address',
       place: 'Place of the last visit',

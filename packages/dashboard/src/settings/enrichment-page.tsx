@@ -6,6 +6,7 @@ import { FormError } from '../ui/form.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { Outcome, SettingsPart } from '../ui/settings-part.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
+import { EnrichmentProviders } from './enrichment-providers/providers.tsx'
 import { text } from './enrichment-text.ts'
 
 const SWITCHES = ['company', 'place', 'phone', 'name'] as const
@@ -31,6 +32,7 @@ export function EnrichmentPage() {
           <SettingsPart title={text.country.title}>
             <Country code={data.enrichment.country} />
           </SettingsPart>
+          <EnrichmentProviders />
         </Stack>
       ) : null}
     </>

@@ -2,9 +2,9 @@
 export const text = {
   title: 'Enrichment',
   description:
-    'The service fills in what is missing in contacts, from what it already has. Nothing leaves your server, and it never replaces a value from a person or another source.',
+    'The service fills in what is missing in contacts, from what it already has and from providers that you add. Without a provider, nothing leaves your server. A value from a person or another source is never replaced.',
   switches: {
-    title: 'What is filled in',
+    title: 'What is filled in without providers',
     company: {
       label: 'Company of a work address',
       description:

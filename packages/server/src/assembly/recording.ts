@@ -11,6 +11,7 @@ import { visitorStatements } from '../contacts/visitors/flush.ts'
 import { createWriter, type WriteServices } from '../contacts/writing/writer.ts'
 import { duplicateChecks } from '../duplicates/checks.ts'
 import { createEnrichment } from '../enrichment/enrich.ts'
+import { createProviderOutbox, type FindProviderInputs } from '../enrichment/providers/queue.ts'
 import type { FindEnrichmentSettings } from '../enrichment/settings.ts'
 import { startVisitPlaces } from '../enrichment/visit-places.ts'
 import { startEventIdCleanup } from '../journal/event-ids.ts'
@@ -45,6 +46,7 @@ export async function startRecording({
   findIdentificationKeys,
   findIgnoredIds,
   findEnrichmentSettings,
+  findProviderInputs,
   placeOf,
   hasOthers,
 }: {
@@ -56,6 +58,7 @@ export async function startRecording({
   findIdentificationKeys: FindIdentificationKeys
   findIgnoredIds: FindIgnoredIds
   findEnrichmentSettings: FindEnrichmentSettings
+  findProviderInputs: FindProviderInputs
   placeOf: PlaceOf
   /** Whether other processes may record events too. */
   hasOthers: boolean
@@ -116,6 +119,7 @@ export async function startRecording({
       duplicateChecks,
       createActivityOutbox(executedText),
       createComputedChecks(findComputed),
+      createProviderOutbox(findProviderInputs, clock),
     ]
     const changing = {
       clock,

@@ -5,6 +5,7 @@ import { prepareSignIn } from '../access/sign-in/start.ts'
 import type { ModelDoor } from '../agents/reasoning/model-view.ts'
 import { type Config, listenUrl } from '../config.ts'
 import { createSentRecorder } from '../conversations/record-sent.ts'
+import { createProviderLookup } from '../enrichment/providers/providers.ts'
 import { createEnrichmentLookup } from '../enrichment/settings.ts'
 import { createHookLookup } from '../hooks/tokens.ts'
 import type { MailDependencies } from '../identities/mail/dependencies.ts'
@@ -86,6 +87,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const lookups = {
       ...createLookups(common),
       findEnrichmentSettings: createEnrichmentLookup(stores, invalidation),
+      findProviderInputs: createProviderLookup(stores, invalidation),
       findSource: createSourceLookup(stores.database, invalidation, clock),
       findHook: createHookLookup(stores.database, invalidation, clock),
     }

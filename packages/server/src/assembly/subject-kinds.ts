@@ -10,6 +10,7 @@ import { displayNamesOfCompanies } from '../companies/list.ts'
 import { namesOfComputedProperties } from '../computed/computed-properties.ts'
 import { namesOfConnections } from '../connectors/connections.ts'
 import { fullNamesOfContacts } from '../contacts/names.ts'
+import { namesOfProviders } from '../enrichment/providers/providers.ts'
 import { namesOfHooks } from '../hooks/hooks.ts'
 import { namesOfIdentities } from '../identities/identities.ts'
 import { namesOfImports } from '../imports/imports.ts'
@@ -32,6 +33,7 @@ export const SUBJECT_KINDS: SubjectKinds = {
   contact: fullNamesOfContacts,
   dashboard: namesOfDashboards,
   domain: namesOfDomains,
+  enrichment_provider: namesOfProviders,
   hook: namesOfHooks,
   identity: namesOfIdentities,
   import: namesOfImports,

@@ -9,6 +9,7 @@ import type { Config } from '../config.ts'
 import { CONNECTOR_QUEUES, startConnectorWorkers } from '../connectors/workers.ts'
 import { startConversationWorkers } from '../conversations/workers.ts'
 import { startDuplicateWorkers } from '../duplicates/checks.ts'
+import { startProviderWorkers } from '../enrichment/providers/queue.ts'
 import { erasureRuns } from '../erasure/workers.ts'
 import { startHookWorkers } from '../hooks/workers.ts'
 import type { MailDependencies } from '../identities/mail/dependencies.ts'
@@ -79,6 +80,7 @@ const WORKERS: readonly ((context: Context) => Repeated | Promise<Repeated>)[] =
   startDeletionWorkers,
   startDuplicateWorkers,
   startComputedWorkers,
+  (context) => startProviderWorkers({ ...context, ...context.writing }),
   (context) => startAlertWorkers({ ...context, ...INSIGHT_SERVICES }),
   (context) => startMondayMails({ ...context, ...INSIGHT_SERVICES }),
 ]

@@ -18,6 +18,8 @@ import type { SegmentFollower } from '../contacts/writing/transaction.ts'
 import { createWriter, type WriteServices } from '../contacts/writing/writer.ts'
 import { duplicateChecks } from '../duplicates/checks.ts'
 import { createEnrichment } from '../enrichment/enrich.ts'
+import { providerInputs } from '../enrichment/providers/providers.ts'
+import { createProviderOutbox } from '../enrichment/providers/queue.ts'
 import { readEnrichmentSettings } from '../enrichment/settings.ts'
 import { createGroupCommit, type GroupCommit, type PreparePart } from '../journal/group-commit.ts'
 import type { Projector } from '../journal/projector.ts'
@@ -131,7 +133,12 @@ export function openGroupCommit(
 const CONNECTIONS = 5
 
 function openWriting(): WriteServices {
-  const outboxes = [createOutbox(UNCACHED, systemClock), duplicateChecks, createComputedChecks(readComputed)]
+  const outboxes = [
+    createOutbox(UNCACHED, systemClock),
+    duplicateChecks,
+    createComputedChecks(readComputed),
+    createProviderOutbox(providerInputs, systemClock),
+  ]
   const changing = {
     clock: systemClock,
     segments: follower(),

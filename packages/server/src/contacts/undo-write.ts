@@ -7,7 +7,7 @@ import type { Properties, PropertyValue } from './properties.ts'
 import type { SourceFields } from './unified-profile.ts'
 import type { Contents } from './writing/contact-set.ts'
 import { optOutOf } from './writing/opt-out-winner.ts'
-import { ENRICHMENT, fieldOf, type SourceRecord } from './writing/source-records.ts'
+import { fieldOf, isEnrichment, type SourceRecord } from './writing/source-records.ts'
 
 /** What one write of a source replaced in a contact, for undoing it. */
 export interface Replaced {
@@ -126,14 +126,14 @@ function recordBefore(source: string, { records }: Contents, { record }: Replace
 export function isOnlyWrittenBy(source: string, { row, records }: Contents, at: Date): boolean {
   const isOfWrite = ofWrite(source, at)
   // What the service found out about it goes with it.
-  const [record, ...others] = records.filter((each) => each.source !== ENRICHMENT)
+  const [record, ...others] = records.filter((each) => !isEnrichment(each.source))
   return (
     others.length === 0 &&
     record?.source === source &&
     record.updated_at.getTime() === at.getTime() &&
     row.external_id === null &&
     Object.values(row.properties_provenance as Provenance).every(
-      (entry) => entry.source === ENRICHMENT || entry.source === COMPUTED || isOfWrite(entry),
+      (entry) => isEnrichment(entry.source) || entry.source === COMPUTED || isOfWrite(entry),
     )
   )
 }

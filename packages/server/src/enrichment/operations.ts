@@ -9,7 +9,8 @@ import { Nullable } from '../platform/http/responses.ts'
 import { WORD } from '../platform/personal.ts'
 import { ContactEnrichment, readContactEnrichment } from './contact-enrichment.ts'
 import { countryCode } from './countries.ts'
-import { enrichNow, factsOf } from './on-demand.ts'
+import { askAndWait, enrichNow, factsOf, queueForProviders } from './on-demand.ts'
+import type { ProviderServices } from './providers/work.ts'
 import { changeEnrichmentSettings, type EnrichmentSettings, readEnrichmentSettings } from './settings.ts'
 
 const tag = 'Enrichment'
@@ -41,7 +42,10 @@ const Enrichment = Type.Object(
   { title: 'Enrichment' },
 )
 
-const enrichmentOperation = operationsWith<WriteServices>()
+/** How long a request waits for providers. */
+const WAIT_MS = 8_000
+
+const enrichmentOperation = operationsWith<WriteServices & ProviderServices>()
 const entryOf = entryAbout('tenant')
 
 export const ENRICHMENT_OPERATIONS = [
@@ -109,7 +113,7 @@ export const ENRICHMENT_OPERATIONS = [
     scope: 'contacts:write',
     summary: 'Enrich a contact now',
     description:
-      'Asks every enricher that is on. Only blanks are filled. Again without news, it changes nothing, so a retry after an interrupted request is harmless.',
+      'Asks every enricher that is on, and the providers, for which it waits up to 8 seconds. `waiting` says whether some are still to be asked: they are, in the background. Only blanks are filled. Again without news, it changes nothing, so a retry after an interrupted request is harmless.',
     input: ContactPath,
     output: { enrichment: ContactEnrichment },
     errors: ['404 contact_merged'],
@@ -118,8 +122,14 @@ export const ENRICHMENT_OPERATIONS = [
       if (!(await knownContacts(tenant, [contact_id])).has(contact_id)) throw await missingContact(tenant, contact_id)
       return factsOf(tenant, contact_id)
     },
-    async run({ tenant, writer }, { contact_id }, facts) {
+    async run({ tenant, writer, clock }, { contact_id }, facts) {
       await enrichNow(tenant, { writer }, new Map([[contact_id, facts]]))
+      await queueForProviders(tenant, { clock }, [contact_id])
+      return { enrichment: await readContactEnrichment(tenant, contact_id) }
+    },
+    async after({ tenant, ...services }, { enrichment }, { contact_id }) {
+      if (!enrichment.waiting) return {}
+      await askAndWait(tenant, services, contact_id, WAIT_MS)
       return { enrichment: await readContactEnrichment(tenant, contact_id) }
     },
   }),

@@ -13,7 +13,7 @@ import { ID_LENGTH_MAX } from '../platform/ids.ts'
 import { type IgnoredIds, unlessNobody } from '../platform/ids-of-nobody.ts'
 import { parseTimestamp, sinceEpoch } from '../platform/time.ts'
 import { MalformedAddress } from '../sources/incoming-record.ts'
-import type { Field, Mapping } from './mapping.ts'
+import type { AnswerMapping, Field, Mapping } from './mapping.ts'
 import { type Body, openBody, type ParsedPaths } from './paths.ts'
 
 const NAME_LENGTH_MAX = 1_000
@@ -73,11 +73,8 @@ export function applyMapping(mapping: Mapping, content: unknown, ignored: Ignore
     return skipped('hook_not_mapped', 'The hook has no mapping yet. Create one, then run this body again.')
   }
   const body = openBody(content, pathsOf(mapping))
-  for (const { path, equals } of mapping.only_when ?? []) {
-    const value = body.valueAt(path)
-    if (equals.some((each) => each === value || String(each) === value)) continue
-    return skipped('hook_condition_not_met', `${path} has none of the values that the mapping requires.`)
-  }
+  const unmet = unmetCondition(mapping, body)
+  if (unmet) return skipped('hook_condition_not_met', `${unmet.path} has none of the values that the mapping requires.`)
   const details: ErrorDetail[] = []
   const targets = new Set<string>()
   const problem: Problem = (field, target, message) => {
@@ -100,15 +97,51 @@ export function applyMapping(mapping: Mapping, content: unknown, ignored: Ignore
   return mapped
 }
 
-/** A hook's mapping is applied to many bodies: its paths are parsed once. */
-const parsedPaths = new WeakMap<Mapping, ParsedPaths>()
+/** What a mapping finds about a person and their company in the answer to a question about them. */
+export interface MappedAnswer {
+  properties: Properties
+  company: MappedCompany | null
+  /** Values of the wrong kind, which were left out, by their paths. */
+  problems: ErrorDetail[]
+}
 
-function pathsOf(mapping: Mapping): ParsedPaths {
+/**
+ * Applies a mapping to an answer about a known person. Unlike in a body of a hook, one unusable value does not spoil the others.
+ * @returns null if the answer does not meet the conditions of the mapping.
+ * @throws ServiceError 400 `hook_body_not_mapped` if the paths visit too many items.
+ */
+export function applyToAnswer(mapping: AnswerMapping, content: unknown): MappedAnswer | null {
+  const body = openBody(content, pathsOf(mapping))
+  if (unmetCondition(mapping, body)) return null
+  const problems: ErrorDetail[] = []
+  const problem: Problem = (field, target, message) => void problems.push({ path: pathOf(field, target), message })
+  const usable = (properties: Properties) =>
+    Object.fromEntries(
+      Object.entries(properties).filter(([key, value]) => checkProperties({ [key]: value }).length === 0),
+    )
+  const { contact, company } = mapping
+  const properties = usable(propertiesOf(contact?.properties, 'contact.properties', body, problem))
+  const found = company ? companyOf(company, body, problem) : null
+  return { properties, company: found && { ...found, properties: usable(found.properties) }, problems }
+}
+
+/** A hook's mapping is applied to many bodies: its paths are parsed once. */
+const parsedPaths = new WeakMap<object, ParsedPaths>()
+
+function pathsOf(mapping: object): ParsedPaths {
   const known = parsedPaths.get(mapping)
   if (known) return known
   const parsed: ParsedPaths = new Map()
   parsedPaths.set(mapping, parsed)
   return parsed
+}
+
+/** The first condition of a mapping that a body does not meet. */
+function unmetCondition({ only_when: conditions = [] }: Pick<Mapping, 'only_when'>, body: Body) {
+  return conditions.find(({ path, equals }) => {
+    const value = body.valueAt(path)
+    return !equals.some((each) => each === value || String(each) === value)
+  })
 }
 
 function skipped(code: string, message: string): Skipped {

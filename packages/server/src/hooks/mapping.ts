@@ -50,6 +50,31 @@ const Condition = Type.Object(
   { additionalProperties: false },
 )
 
+/** What an answer about a known person fills in. It is a part of a hook's mapping, so that both are written and checked alike. */
+export const AnswerMapping = Type.Object(
+  {
+    only_when: Type.Optional(
+      Type.Array(Condition, {
+        maxItems: 10,
+        description: 'An answer counts as found only if each of these paths has one of the values.',
+      }),
+    ),
+    contact: Type.Optional(Type.Object({ properties: Fields }, { additionalProperties: false })),
+    company: Type.Optional(
+      Type.Object(
+        { domain: Field, name: Type.Optional(Field), properties: Type.Optional(Fields) },
+        {
+          additionalProperties: false,
+          description:
+            'The company, found or created by its domain. A contact without a company is linked to it; the blanks of a company that the contact already has are filled.',
+        },
+      ),
+    ),
+  },
+  { additionalProperties: false, title: 'AnswerMapping' },
+)
+export type AnswerMapping = Type.Static<typeof AnswerMapping>
+
 /** How a hook's bodies are turned into records. */
 export const Mapping = Type.Object(
   {

@@ -1,7 +1,6 @@
 import { hasMoreCharacters } from '../../platform/characters.ts'
+import { replaceVariables, variablesOf } from '../../platform/templates.ts'
 
-/** The content of double braces: a name and, after a bar, a fallback for a missing value. */
-const VARIABLE = /\{\{([^{}]*)\}\}/g
 const NAME = /^[a-z_]+(\.[^\s.{}|][^.{}|]{0,127})$/
 const LENGTH_MAX = 200
 /** Text that looks like a link. A stranger can enter it in a form, and must not make us send it. */
@@ -18,11 +17,6 @@ export const KNOWN = {
 
 /** Values by full name, such as `contact.firstname`. */
 export type VariableValues = (name: string) => string | number | boolean | null | undefined
-
-interface Variable {
-  name: string
-  fallback: string | null
-}
 
 /** The unknown variables in a text, each once. @param own the playbook's own names, without `variables.`. */
 export function unknownVariables(text: string, own: readonly string[]): string[] {
@@ -51,8 +45,7 @@ export function fillIn(
   harmless: (value: string) => string = (same) => same,
 ): Filled {
   const missing: string[] = []
-  const filled = text.replace(VARIABLE, (_whole, inside: string) => {
-    const { name, fallback } = parse(inside)
+  const filled = replaceVariables(text, ({ name, fallback }) => {
     const value = usable(values(name))
     if (value !== null) return harmless(value)
     if (fallback === null) missing.push(name)
@@ -66,22 +59,10 @@ export function fillIn(
  * references to the data, so that instructions never contain customer data.
  */
 export function pointInto(text: string, own: VariableValues): string {
-  return text.replace(VARIABLE, (_whole, inside: string) => {
-    const { name, fallback } = parse(inside)
+  return replaceVariables(text, ({ name, fallback }) => {
     if (/^(agent|identity|variables)\./.test(name)) return String(own(name) || fallback || '')
     return `[${name} from the data${fallback === null ? '' : `, or "${fallback}" without one`}]`
   })
-}
-
-function variablesOf(text: string): Variable[] {
-  return [...text.matchAll(VARIABLE)].map(([, inside = '']) => parse(inside))
-}
-
-function parse(inside: string): Variable {
-  const bar = inside.indexOf('|')
-  return bar < 0
-    ? { name: inside.trim(), fallback: null }
-    : { name: inside.slice(0, bar).trim(), fallback: inside.slice(bar + 1).trim() }
 }
 
 function isKnown(name: string, own: readonly string[]): boolean {

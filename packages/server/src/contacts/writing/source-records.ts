@@ -20,6 +20,13 @@ export type SourceKind =
 
 /** The built-in source of what the service finds out by itself, see `enrichment/`. */
 export const ENRICHMENT = 'enrichment'
+/** The beginning of the sources as which enrichment providers fill contacts. No other source has a colon in its name. */
+export const OF_PROVIDER = `${ENRICHMENT}:`
+
+/** Whether a source is enrichment: what the service found out by itself, or asked a provider for. */
+export function isEnrichment(source: string): boolean {
+  return source === ENRICHMENT || source.startsWith(OF_PROVIDER)
+}
 
 /** Kinds that synchronize with another system. */
 export const SYNCED_KINDS: readonly SourceKind[] = ['crm', 'email', 'messaging', 'analytics']

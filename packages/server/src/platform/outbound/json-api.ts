@@ -38,8 +38,10 @@ export interface JsonCall {
   /** The body of a successful response is a text, such as CSV. */
   isText?: boolean
   signal?: AbortSignal
-  /** For an API that takes longer. Default: 30 seconds. */
+  /** For an API that takes longer, or must not. Default: 30 seconds. */
   timeoutMs?: number
+  /** For an API whose responses must be shorter. Default: 32. */
+  mebibytesMax?: number
 }
 
 /** A response whose body is a file; if it is an error, it is read as JSON. */
@@ -50,7 +52,7 @@ export interface FileResponse extends JsonResponse {
 /** Calls the API of another system, under the same rules as calls to URLs from users. */
 export interface JsonApi {
   /**
-   * @throws RefusedAddress; OutboundError if there is no complete response within 30 seconds or it is longer than 32 MiB.
+   * @throws RefusedAddress; OutboundError if there is no complete response in time (`timeout`) or it is too long (`too_long`).
    */
   call(call: JsonCall): Promise<JsonResponse>
   /**
@@ -101,12 +103,12 @@ export function createJsonApi({ allowPrivate, resolve, ca, temporaryDirectory = 
   }
   return {
     call: (call) => {
-      const { timeoutMs = EXCHANGE_MS_MAX, isText = false } = call
+      const { timeoutMs = EXCHANGE_MS_MAX, mebibytesMax = BODY_MEBIBYTES_MAX, isText = false } = call
       return within(call, timeoutMs, async (url, options) => {
         const timeouts = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs }
         const response = await request(url, { ...options, ...timeouts })
         const { statusCode: status } = response
-        const text = (await readWhole(response.body, BODY_MEBIBYTES_MAX)).toString('utf8')
+        const text = (await readWhole(response.body, mebibytesMax)).toString('utf8')
         const isKept = isText && status >= 200 && status < 300
         return { status, headers: firstOfEach(response.headers), body: isKept ? text : parse(text) }
       })

@@ -28,6 +28,7 @@ const LEASE_SECONDS = {
   alert: 60,
   connection_activity: 60,
   dashboard_mail: 60,
+  enrichment: 60,
   erasure: 60,
   event_import: 60,
   export: 60,

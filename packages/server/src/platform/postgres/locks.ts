@@ -10,6 +10,7 @@ export type LimitName =
   | 'connections'
   | 'dashboards'
   | 'domains'
+  | 'enrichment_providers'
   | 'exports'
   | 'hooks'
   | 'identities'

@@ -593,9 +593,71 @@ export interface EmailSuppressions {
   tenant_id: string;
 }
 
+export interface EnrichmentAnswers {
+  answer: string | null;
+  answered_at: Timestamp | null;
+  at: Timestamp;
+  cached_until: Timestamp | null;
+  contact_id: string;
+  error_code: string | null;
+  error_message: string | null;
+  filled: string[];
+  outcome: string;
+  provider_id: string;
+  question: string | null;
+  tenant_id: string;
+}
+
+export interface EnrichmentProviders {
+  cache_days: number;
+  created_at: Timestamp;
+  fills: string[] | null;
+  is_enabled: boolean;
+  kind: string;
+  mapping: Json | null;
+  monthly_budget: number | null;
+  name: string;
+  position: number;
+  provider_id: string;
+  request: Json | null;
+  requests_per_minute: number;
+  secret_names: string[];
+  secrets_sealed: string | null;
+  source: string;
+  tenant_id: string;
+  updated_at: Timestamp;
+}
+
+export interface EnrichmentQueue {
+  attempts: Generated<number>;
+  claim: string | null;
+  claimed_until: Timestamp | null;
+  contact_id: string;
+  due_at: Timestamp;
+  noted: Generated<Int8>;
+  tenant_id: string;
+}
+
 export interface EnrichmentSettings {
   country: string | null;
   is_off: Generated<string[]>;
+  tenant_id: string;
+}
+
+export interface EnrichmentUsage {
+  failed: Generated<number>;
+  failures_in_a_row: Generated<number>;
+  filled: Generated<number>;
+  found_nothing: Generated<number>;
+  last_error_at: Timestamp | null;
+  last_error_code: string | null;
+  last_error_message: string | null;
+  minute_at: Timestamp;
+  minute_requests: Generated<number>;
+  month: string;
+  paused_until: Timestamp | null;
+  provider_id: string;
+  requests: Generated<number>;
   tenant_id: string;
 }
 
@@ -1530,7 +1592,11 @@ export interface DB {
   duplicates: Duplicates;
   email_accounts: EmailAccounts;
   email_suppressions: EmailSuppressions;
+  enrichment_answers: EnrichmentAnswers;
+  enrichment_providers: EnrichmentProviders;
+  enrichment_queue: EnrichmentQueue;
   enrichment_settings: EnrichmentSettings;
+  enrichment_usage: EnrichmentUsage;
   erasures: Erasures;
   event_id_days: EventIdDays;
   event_ids_0: EventIds0;
