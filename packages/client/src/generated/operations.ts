@@ -28,6 +28,8 @@ import type {
   BatchDetailsResult,
   BatchEngagementInput,
   BatchEngagementResult,
+  CancelEnrichmentRunInput,
+  CancelEnrichmentRunResult,
   CancelImportInput,
   CancelImportResult,
   CancelRunInput,
@@ -131,6 +133,8 @@ import type {
   EmailThreadsPage,
   EnrichContactInput,
   EnrichmentResult,
+  EnrichmentRunResult,
+  EnrichmentRunsPage,
   EraseContactInput,
   ErasureReceiptResult,
   ErasuresPage,
@@ -168,6 +172,7 @@ import type {
   GetDashboardResult,
   GetDomainInput,
   GetEmailAccountInput,
+  GetEnrichmentRunInput,
   GetErasureInput,
   GetEventInput,
   GetEventStatsInput,
@@ -269,6 +274,7 @@ import type {
   ListDomainsInput,
   ListDuplicatesInput,
   ListEmailThreadsInput,
+  ListEnrichmentRunsInput,
   ListErasuresInput,
   ListEventTypesInput,
   ListEventsInput,
@@ -440,6 +446,7 @@ import type {
   SourcesPage,
   StartAuthorizationInput,
   StartAuthorizationResult,
+  StartEnrichmentRunInput,
   StartImportInput,
   SubscribeToDashboardInput,
   SuggestSegmentValuesInput,
@@ -455,6 +462,7 @@ import type {
   TriggerAgentResult,
   UndoDecisionsInput,
   UndoDecisionsResult,
+  UndoEnrichmentRunInput,
   UndoImportInput,
   UnmergeContactInput,
   UnmergeContactResult,
@@ -525,6 +533,7 @@ export interface OperationTypes {
   batchActivity: { input: BatchActivityInput; response: BatchActivityResult }
   batchDetails: { input: BatchDetailsInput; response: BatchDetailsResult }
   batchEngagement: { input: BatchEngagementInput; response: BatchEngagementResult }
+  cancelEnrichmentRun: { input: CancelEnrichmentRunInput; response: CancelEnrichmentRunResult }
   cancelImport: { input: CancelImportInput; response: CancelImportResult }
   cancelRun: { input: CancelRunInput; response: RunResult }
   changeCompanies: { input: ChangeCompaniesInput; response: ChangeCompaniesResult }
@@ -599,6 +608,7 @@ export interface OperationTypes {
   getDomain: { input: GetDomainInput; response: DomainResult }
   getEmailAccount: { input: GetEmailAccountInput; response: EmailAccountResult }
   getEnrichment: { input: Record<string, never>; response: EnrichmentResult }
+  getEnrichmentRun: { input: GetEnrichmentRunInput; response: EnrichmentRunResult }
   getErasure: { input: GetErasureInput; response: ErasureReceiptResult }
   getEvent: { input: GetEventInput; response: EventResult }
   getEventStats: { input: GetEventStatsInput; response: GetEventStatsResult }
@@ -668,6 +678,7 @@ export interface OperationTypes {
   listDomains: { input: ListDomainsInput; response: DomainsPage }
   listDuplicates: { input: ListDuplicatesInput; response: DuplicatesPage }
   listEmailThreads: { input: ListEmailThreadsInput; response: EmailThreadsPage }
+  listEnrichmentRuns: { input: ListEnrichmentRunsInput; response: EnrichmentRunsPage }
   listErasures: { input: ListErasuresInput; response: ErasuresPage }
   listEventTypes: { input: ListEventTypesInput; response: EventTypesPage }
   listEvents: { input: ListEventsInput; response: EventsPage }
@@ -772,6 +783,7 @@ export interface OperationTypes {
   socialLoginCode: { input: SocialLoginCodeInput; response: SocialLoginCodeResult }
   socialLoginStatus: { input: SocialLoginStatusInput; response: SocialLoginStatusResult }
   startAuthorization: { input: StartAuthorizationInput; response: StartAuthorizationResult }
+  startEnrichmentRun: { input: StartEnrichmentRunInput; response: EnrichmentRunResult }
   startImport: { input: StartImportInput; response: ImportResult }
   subscribeToDashboard: { input: SubscribeToDashboardInput; response: DashboardSubscriptionResult }
   suggestSegmentValues: { input: SuggestSegmentValuesInput; response: SuggestSegmentValuesResult }
@@ -779,6 +791,7 @@ export interface OperationTypes {
   testWebhook: { input: TestWebhookInput; response: TestWebhookResult }
   triggerAgent: { input: TriggerAgentInput; response: TriggerAgentResult }
   undoDecisions: { input: UndoDecisionsInput; response: UndoDecisionsResult }
+  undoEnrichmentRun: { input: UndoEnrichmentRunInput; response: EnrichmentRunResult }
   undoImport: { input: UndoImportInput; response: ImportResult }
   unmergeContact: { input: UnmergeContactInput; response: UnmergeContactResult }
   unshareDashboard: { input: UnshareDashboardInput; response: UnshareDashboardResult }
@@ -889,6 +902,15 @@ export class Operations extends Caller {
    */
   batchEngagement(input: BatchEngagementInput, options?: RequestOptions): Promise<BatchEngagementResult> {
     return this.call('POST /v1/batch/engagement', input, options)
+  }
+
+  /**
+   * Cancel an enrichment; what it has filled stays until it is undone.
+   *
+   * Needs the scope `contacts:write`. Also needs the scope `contacts:read`.
+   */
+  cancelEnrichmentRun(input: CancelEnrichmentRunInput, options?: RequestOptions): Promise<CancelEnrichmentRunResult> {
+    return this.call('POST /v1/enrichment/runs/{run_id}/cancel', input, options)
   }
 
   /**
@@ -1558,6 +1580,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Get an enrichment's progress, its counts and the first contacts that failed.
+   *
+   * Needs the scope `contacts:read`.
+   */
+  getEnrichmentRun(input: GetEnrichmentRunInput, options?: RequestOptions): Promise<EnrichmentRunResult> {
+    return this.call('GET /v1/enrichment/runs/{run_id}', input, options)
+  }
+
+  /**
    * Get the receipt of an erasure.
    *
    * Needs the scope `data:erase`.
@@ -2174,6 +2205,15 @@ export class Operations extends Caller {
    */
   listEmailThreads(input: ListEmailThreadsInput, options?: RequestOptions): List<EmailThreadsPage, NonNullable<EmailThreadsPage['email_threads']>[number]> {
     return this.list('GET /v1/contacts/{contact_id}/email-threads', input, options, 'email_threads', 'page')
+  }
+
+  /**
+   * List the enrichments of many contacts, newest first.
+   *
+   * Needs the scope `contacts:read`.
+   */
+  listEnrichmentRuns(input: ListEnrichmentRunsInput = {}, options?: RequestOptions): List<EnrichmentRunsPage, NonNullable<EnrichmentRunsPage['runs']>[number]> {
+    return this.list('GET /v1/enrichment/runs', input, options, 'runs', 'page')
   }
 
   /**
@@ -3111,6 +3151,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Enrich many contacts, in the background.
+   *
+   * Asks every enricher that is on, for all contacts, or for those of which everything that you send is true. Only blanks are filled. A contact that changes has one event `contact_updated`. One run of a tenant is in progress at a time. Needs the scope `contacts:write`. Also needs the scope `contacts:read`. Also needs the scope `events:read` with event conditions in `filter`.
+   */
+  startEnrichmentRun(input: StartEnrichmentRunInput = {}, options?: RequestOptions): Promise<EnrichmentRunResult> {
+    return this.call('POST /v1/enrichment/runs', input, options)
+  }
+
+  /**
    * Start an import, or continue one that failed; it runs in the background.
    *
    * Needs the scope `contacts:write`.
@@ -3171,6 +3220,15 @@ export class Operations extends Caller {
    */
   undoDecisions(input: UndoDecisionsInput, options?: RequestOptions): Promise<UndoDecisionsResult> {
     return this.call('POST /v1/approvals/undo', input, options)
+  }
+
+  /**
+   * Undo an enrichment: take back what it filled, and delete the companies that it created.
+   *
+   * What was changed since stays, and so do companies that have contacts or were changed. Possible for 7 days after the run was requested. Needs the scope `contacts:write`. Also needs the scope `contacts:read`.
+   */
+  undoEnrichmentRun(input: UndoEnrichmentRunInput, options?: RequestOptions): Promise<EnrichmentRunResult> {
+    return this.call('POST /v1/enrichment/runs/{run_id}/undo', input, options)
   }
 
   /**

@@ -27,6 +27,7 @@ import { MAILBOX_OPERATIONS } from '../conversations/mailbox/operations.ts'
 import { CONVERSATION_OPERATIONS, CONVERSATION_PUSH_OPERATIONS } from '../conversations/operations.ts'
 import { DUPLICATE_OPERATIONS } from '../duplicates/operations.ts'
 import { ENRICHMENT_OPERATIONS } from '../enrichment/operations.ts'
+import { ENRICHMENT_RUN_OPERATIONS } from '../enrichment/runs/operations.ts'
 import { ERASURE_OPERATIONS } from '../erasure/operations.ts'
 import { EVENT_OPERATIONS } from '../events/operations.ts'
 import { HOOK_BODY_OPERATIONS } from '../hooks/body-operations.ts'
@@ -69,6 +70,7 @@ const FEATURES = [
   NOTE_OPERATIONS,
   VISITOR_OPERATIONS,
   ENRICHMENT_OPERATIONS,
+  ENRICHMENT_RUN_OPERATIONS,
   COMPANY_OPERATIONS,
   BULK_OPERATIONS,
   BATCH_OPERATIONS,

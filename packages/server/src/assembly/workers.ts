@@ -7,6 +7,7 @@ import type { Config } from '../config.ts'
 import { CONNECTOR_QUEUES, startConnectorWorkers } from '../connectors/workers.ts'
 import { startConversationWorkers } from '../conversations/workers.ts'
 import { startDuplicateWorkers } from '../duplicates/checks.ts'
+import { enrichmentRuns } from '../enrichment/runs/work.ts'
 import { erasureRuns } from '../erasure/workers.ts'
 import { startHookWorkers } from '../hooks/workers.ts'
 import type { MailDependencies } from '../identities/mail/dependencies.ts'
@@ -28,6 +29,7 @@ import { warehouseRuns } from '../warehouse/runs/work.ts'
 import { startWebhookWorkers } from '../webhooks/workers.ts'
 import type { Connections } from './connections.ts'
 import type { Engines } from './engines.ts'
+import { LIST_FILTERS } from './list-filters.ts'
 import type { Recording } from './recording.ts'
 import { TABLES } from './tables.ts'
 
@@ -85,6 +87,7 @@ const RUNS: readonly ((context: Context) => RunWork | Promise<RunWork>)[] = [
   importRuns,
   erasureRuns,
   warehouseRuns,
+  (context) => enrichmentRuns({ ...context, listFilters: LIST_FILTERS }),
   (context) => agentRuns({ ...context, ...context.writing, ...context.config }),
 ]
 

@@ -116,10 +116,10 @@ export const ENRICHMENT_OPERATIONS = [
     unaudited: 'recorded as an event',
     async check({ tenant }, { contact_id }) {
       if (!(await knownContacts(tenant, [contact_id])).has(contact_id)) throw await missingContact(tenant, contact_id)
-      return factsOf(tenant, contact_id)
+      return factsOf(tenant, [contact_id])
     },
     async run({ tenant, writer }, { contact_id }, facts) {
-      await enrichNow(tenant, { writer }, new Map([[contact_id, facts]]))
+      await enrichNow(tenant, { writer }, facts)
       return { enrichment: await readContactEnrichment(tenant, contact_id) }
     },
   }),

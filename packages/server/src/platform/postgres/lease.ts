@@ -27,6 +27,7 @@ const LEASE_SECONDS = {
   agent_run: 30,
   alert: 60,
   dashboard_mail: 60,
+  enrichment_run: 30,
   erasure: 60,
   event_import: 60,
   export: 60,

@@ -34,6 +34,7 @@ export type LockName =
   | 'company_segments'
   | 'conversations'
   | 'duplicates'
+  | 'enrichment_runs'
   | 'external_id'
   | 'journal'
   | 'migration'
