@@ -910,7 +910,7 @@ export class Operations extends Caller {
    * Needs the scope `contacts:write`. Also needs the scope `contacts:read`.
    */
   cancelEnrichmentRun(input: CancelEnrichmentRunInput, options?: RequestOptions): Promise<CancelEnrichmentRunResult> {
-    return this.call('POST /v1/enrichment/runs/{run_id}/cancel', input, options)
+    return this.call('POST /v1/enrichment/runs/{enrichment_run_id}/cancel', input, options)
   }
 
   /**
@@ -1585,7 +1585,7 @@ export class Operations extends Caller {
    * Needs the scope `contacts:read`.
    */
   getEnrichmentRun(input: GetEnrichmentRunInput, options?: RequestOptions): Promise<EnrichmentRunResult> {
-    return this.call('GET /v1/enrichment/runs/{run_id}', input, options)
+    return this.call('GET /v1/enrichment/runs/{enrichment_run_id}', input, options)
   }
 
   /**
@@ -3228,7 +3228,7 @@ export class Operations extends Caller {
    * What was changed since stays, and so do companies that have contacts or were changed. Possible for 7 days after the run was requested. Needs the scope `contacts:write`. Also needs the scope `contacts:read`.
    */
   undoEnrichmentRun(input: UndoEnrichmentRunInput, options?: RequestOptions): Promise<EnrichmentRunResult> {
-    return this.call('POST /v1/enrichment/runs/{run_id}/undo', input, options)
+    return this.call('POST /v1/enrichment/runs/{enrichment_run_id}/undo', input, options)
   }
 
   /**

@@ -6407,7 +6407,7 @@ export type CancelEnrichmentRunInput = {
     /**
      * The enrichment run.
      */
-    run_id: string;
+    enrichment_run_id: string;
 };
 
 export type CancelImportInput = {
@@ -7548,7 +7548,7 @@ export type GetEnrichmentRunInput = {
     /**
      * The enrichment run.
      */
-    run_id: string;
+    enrichment_run_id: string;
 };
 
 export type GetErasureInput = {
@@ -10427,7 +10427,7 @@ export type UndoEnrichmentRunInput = {
     /**
      * The enrichment run.
      */
-    run_id: string;
+    enrichment_run_id: string;
 };
 
 export type UndoImportInput = {

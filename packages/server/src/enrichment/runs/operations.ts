@@ -21,7 +21,7 @@ import {
 } from './runs.ts'
 
 const tag = 'Enrichment'
-const RunPath = { run_id: idInPath('enrichment run') }
+const RunPath = { enrichment_run_id: idInPath('enrichment run') }
 const INVALID_STATE = '409 invalid_run_state'
 const ANOTHER = '409 another_enrichment_run'
 const CONTACT_IDS_MAX = 1_000
@@ -93,18 +93,18 @@ export const ENRICHMENT_RUN_OPERATIONS = [
   operation({
     name: 'getEnrichmentRun',
     tag,
-    http: 'GET /v1/enrichment/runs/:run_id',
+    http: 'GET /v1/enrichment/runs/:enrichment_run_id',
     command: 'enrichment-run get',
     scope: 'contacts:read',
     summary: "Get an enrichment's progress, its counts and the first contacts that failed",
     input: RunPath,
     output: { run: EnrichmentRun },
-    run: async ({ tenant, now }, { run_id }) => ({ run: await readRun(tenant, run_id, now) }),
+    run: async ({ tenant, now }, { enrichment_run_id }) => ({ run: await readRun(tenant, enrichment_run_id, now) }),
   }),
   operation({
     name: 'cancelEnrichmentRun',
     tag,
-    http: 'POST /v1/enrichment/runs/:run_id/cancel',
+    http: 'POST /v1/enrichment/runs/:enrichment_run_id/cancel',
     command: 'enrichment-run cancel',
     scope: 'contacts:write',
     also: [COUNTS],
@@ -112,16 +112,16 @@ export const ENRICHMENT_RUN_OPERATIONS = [
     input: RunPath,
     output: { run: EnrichmentRun, cancelled: Type.Boolean({ description: 'false if it was already cancelled.' }) },
     errors: [INVALID_STATE],
-    async run({ tenant, now }, { run_id }) {
-      const cancelled = await cancelEnrichment(tenant, run_id, now)
-      return { run: await readRun(tenant, run_id, now), cancelled }
+    async run({ tenant, now }, { enrichment_run_id: runId }) {
+      const cancelled = await cancelEnrichment(tenant, runId, now)
+      return { run: await readRun(tenant, runId, now), cancelled }
     },
-    audit: ({ cancelled }, { run_id }) => (cancelled ? entryOf('enrichment_run.cancelled', run_id) : null),
+    audit: ({ cancelled, run }) => (cancelled ? entryOf('enrichment_run.cancelled', run.run_id) : null),
   }),
   operation({
     name: 'undoEnrichmentRun',
     tag,
-    http: 'POST /v1/enrichment/runs/:run_id/undo',
+    http: 'POST /v1/enrichment/runs/:enrichment_run_id/undo',
     command: 'enrichment-run undo',
     scope: 'contacts:write',
     also: [COUNTS],
@@ -131,10 +131,10 @@ export const ENRICHMENT_RUN_OPERATIONS = [
     output: { run: EnrichmentRun },
     status: 202,
     errors: [INVALID_STATE, ANOTHER],
-    async run({ tenant, now }, { run_id }) {
-      await requestUndo(tenant, run_id, now)
-      return { run: await readRun(tenant, run_id, now) }
+    async run({ tenant, now }, { enrichment_run_id: runId }) {
+      await requestUndo(tenant, runId, now)
+      return { run: await readRun(tenant, runId, now) }
     },
-    audit: (_output, { run_id }) => entryOf('enrichment_run.undone', run_id),
+    audit: ({ run }) => entryOf('enrichment_run.undone', run.run_id),
   }),
 ]

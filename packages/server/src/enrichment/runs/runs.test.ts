@@ -78,7 +78,7 @@ test('a run enriches every contact once and says how far it is, and undoing it r
     tenant.contact('bo@acme.io'),
     tenant.contact('cy@example.com'),
   ])
-  const full = Object.fromEntries(Array.from({ length: 499 }, (_, number) => [`key_${number}`, 'x']))
+  const full = Object.fromEntries(Array.from({ length: 498 }, (_, number) => [`key_${number}`, 'x']))
   const [di = ''] = await whileOff(() => [tenant.contact('di@example.com', { ...full, phone: PHONE })])
   // What an earlier enrichment filled is stale now: the run takes it back.
   const ed = await tenant.contact('ed@globex.io', { phone: PHONE })
@@ -158,10 +158,8 @@ describe('a run of some contacts', () => {
 
   test('takes a filter, with events too, ids, a segment or an import, and reads what was seen of all of them', async () => {
     await set({ place: false })
-    const [ada = '', bo = '', cy = ''] = ['ada', 'bo', 'cy'].map(() => '')
-    const ids = { ada, bo, cy }
-    for (const name of ['ada', 'bo', 'cy'] as const)
-      ids[name] = await tenant.contact(`${name}@example.com`, { city: name })
+    const ids: Record<string, string> = {}
+    for (const name of ['ada', 'bo', 'cy']) ids[name] = await tenant.contact(`${name}@example.com`, { city: name })
     const seen = [
       { event: 'opened', email: 'ada@example.com', context: { ip: '91.7.4.19' }, timestamp: '2026-01-02T00:00:00Z' },
       { event: 'opened', email: 'ada@example.com', context: { ip: '2.6.77.3' }, timestamp: '2026-01-03T00:00:00Z' },
@@ -177,7 +175,7 @@ describe('a run of some contacts', () => {
     const city = { match: 'all', conditions: [{ property: 'city', operator: 'in', value: ['bo', 'cy'] }] }
     const named = { contact_ids: [ids.ada, ids.cy, newId(), 'nobody'], filter: city }
     expect(await enrich(named)).toMatchObject({ total: 1, enriched: 1, matching: { contact_ids: { length: 3 } } })
-    expect((await contact(ids.cy)).properties.country).toBe('DE')
+    expect((await contact(ids.cy ?? '')).properties.country).toBe('DE')
     const segment = (await tenant.call('POST', '/v1/segments', { name: 'Cities', filter: city })).body.segment
     await until(async () =>
       expect((await tenant.call('GET', `/v1/segments/${segment.segment_id}`)).body.segment.contact_count).toBe(2),
