@@ -104,6 +104,39 @@ describe.skipIf(!HAS_BROWSER)('enrichment in the dashboard', () => {
     expect(await checkPage(owner, 'contact-asked-providers')).toEqual([])
   })
 
+  test('contacts that exist are enriched when an enricher is switched on, or from the list, and that is undone', async () => {
+    const owner = await browser.signedIn(tenant, { path: '/settings/enrichment' })
+    await tenant.call('PATCH', '/v1/enrichment', { phone: false })
+    const bo = await tenant.contact('bo@example.com', { phone: '01 588580' })
+    const e164 = async () => (await tenant.call('GET', `/v1/contacts/${bo}`)).body.contact.properties.phone_e164
+    await owner.reload()
+    await owner.getByText('No enrichments yet').waitFor()
+    await owner.getByRole('switch', { name: 'Phone numbers in standard form' }).click()
+    await owner.getByText('Enrich the contacts you already have?').waitFor()
+    await owner.getByRole('button', { name: 'Enrich contacts' }).click()
+    await owner.getByText('Completed').waitFor()
+    expect(await owner.getByText('Enrich the contacts you already have?').count()).toBe(0)
+    expect(await e164()).toBe('+431588580')
+    await tenant.call('PUT', `/v1/contacts/${bo}`, { properties: { phone_e164: 'by hand' } })
+    expect(await checkPage(owner, 'settings-enrichment-runs')).toEqual([])
+    await owner.getByRole('button', { name: 'Undo' }).click()
+    await owner.getByRole('dialog').getByRole('button', { name: 'Undo' }).click()
+    await owner.getByText('Undone', { exact: true }).waitFor()
+    await owner.getByRole('button', { name: 'Show the contact that failed or was kept' }).click()
+    await owner.getByRole('dialog').getByText('phone_e164').waitFor()
+    expect(await e164()).toBe('by hand')
+
+    await openWithin(owner, '/contacts?search=bo')
+    await owner
+      .getByRole('checkbox', { name: /^Select/ })
+      .last()
+      .click()
+    await owner.getByRole('button', { name: 'Enrich', exact: true }).click()
+    await owner.getByText(/^Enriching 1 contact\./).waitFor()
+    const runs = async () => (await tenant.call('GET', '/v1/enrichment/runs')).body.runs
+    await expect.poll(async () => (await runs())[0]).toMatchObject({ state: 'completed', total: 1 })
+  })
+
   test('a member sees the settings and cannot change them', async () => {
     const member = await browser.signedIn(tenant, { role: 'member', path: '/settings/enrichment' })
     const phones = member.getByRole('switch', { name: 'Phone numbers in standard form' })

@@ -7,6 +7,7 @@ const VALUES: Record<string, string> = {
   bytea: "'x'",
   cidr: "'127.0.0.0/8'",
   date: 'now()',
+  json: "'{}'",
   jsonb: "'{}'",
   text: "'x'",
   timestamptz: 'now()',

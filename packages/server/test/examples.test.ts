@@ -4,6 +4,7 @@ import { AGENT_ROWS } from '../src/agents/runs/agent-run.ts'
 import { triggerRun } from '../src/agents/runs/trigger.ts'
 import { OPERATIONS, type Services } from '../src/assembly/all-operations.ts'
 import { type Declaration, type Operation, routeOf, type Values } from '../src/operations/declare.ts'
+import { newId } from '../src/platform/ids.ts'
 import { DAY_MS } from '../src/platform/time.ts'
 import { MAIL, propose } from './actions.ts'
 import { exampleWith, succeed, WITH_PEERS } from './examples.ts'
@@ -103,6 +104,8 @@ const OF_ITS_OWN: Record<string, () => Promise<Values>> = {
     await ended(tenant, import_id, 'completed')
     return { import_id }
   },
+  cancelEnrichmentRun: async () => ({ enrichment_run_id: await enrichmentRun('waiting') }),
+  undoEnrichmentRun: async () => ({ enrichment_run_id: await enrichmentRun('completed') }),
   // The service of this file cannot send mail.
   unsubscribeFromDashboard: async () => {
     const { dashboard_id = '' } = ids
@@ -126,6 +129,21 @@ const OF_ITS_OWN: Record<string, () => Promise<Values>> = {
   startAuthorization: async () => ({ purpose: { kind: 'mailbox', identity_id: ids.identity_id } }),
   socialLoginCode: () => waitingForCode('social'),
   linkedinLoginCode: () => waitingForCode('linkedin'),
+}
+
+/** A run that nothing works on, of the contacts of nobody else. */
+async function enrichmentRun(status: 'waiting' | 'completed'): Promise<string> {
+  const { db } = tenant.handle
+  // One run at a time: that of an example before may still be there.
+  await db.deleteFrom('enrichment_runs').where('state', 'in', ['queued', 'running', 'undoing']).execute()
+  const run_id = newId()
+  const counts = { total: 2, enriched: 1, unchanged: 1 }
+  const now = new Date()
+  await db
+    .insertInto('enrichment_runs')
+    .values({ run_id, matching: '{}', status, ...counts, created_at: now })
+    .execute()
+  return run_id
 }
 
 /** A report that nothing else uses: that of the owner is deleted later. */

@@ -115,6 +115,19 @@ export async function oneOfEach(
       finished_at: now,
     })
     .execute()
+  const enrichment_run_id = newId()
+  await tenant.handle.db
+    .insertInto('enrichment_runs')
+    .values({
+      run_id: enrichment_run_id,
+      matching: JSON.stringify({ filter }),
+      status: 'completed',
+      total: 1,
+      enriched: 1,
+      created_at: now,
+      finished_at: now,
+    })
+    .execute()
   const member = { email: `${text}@example.com`, name: text, role: 'member' } as const
   const invited = { email: `invited-${text}@example.com`, role: 'viewer' }
   const user_id = await createPerson(service.stores, tenant.id, member)
@@ -150,6 +163,7 @@ export async function oneOfEach(
     import_id: (await tenant.upload(`email,${text}\n${text}@example.com,${text}\n`)).body.import.import_id,
     destination_id,
     warehouse_run_id,
+    enrichment_run_id,
     user_id,
     grant_id: await insertGrant(service, tenant.id, user_id, text),
     invitation_id: (await make('/v1/invitations', invited)).invitation.invitation_id,

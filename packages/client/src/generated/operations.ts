@@ -28,6 +28,8 @@ import type {
   BatchDetailsResult,
   BatchEngagementInput,
   BatchEngagementResult,
+  CancelEnrichmentRunInput,
+  CancelEnrichmentRunResult,
   CancelImportInput,
   CancelImportResult,
   CancelRunInput,
@@ -141,6 +143,8 @@ import type {
   EnrichmentProviderResult,
   EnrichmentProvidersPage,
   EnrichmentResult,
+  EnrichmentRunResult,
+  EnrichmentRunsPage,
   EraseContactInput,
   ErasureReceiptResult,
   ErasuresPage,
@@ -182,6 +186,7 @@ import type {
   GetDomainInput,
   GetEmailAccountInput,
   GetEnrichmentProviderInput,
+  GetEnrichmentRunInput,
   GetErasureInput,
   GetEventInput,
   GetEventStatsInput,
@@ -286,6 +291,7 @@ import type {
   ListDuplicatesInput,
   ListEmailThreadsInput,
   ListEnrichmentProvidersInput,
+  ListEnrichmentRunsInput,
   ListErasuresInput,
   ListEventTypesInput,
   ListEventsInput,
@@ -466,6 +472,7 @@ import type {
   SourcesPage,
   StartAuthorizationInput,
   StartAuthorizationResult,
+  StartEnrichmentRunInput,
   StartImportInput,
   SubscribeToDashboardInput,
   SuggestSegmentValuesInput,
@@ -483,6 +490,7 @@ import type {
   TriggerAgentResult,
   UndoDecisionsInput,
   UndoDecisionsResult,
+  UndoEnrichmentRunInput,
   UndoImportInput,
   UnmergeContactInput,
   UnmergeContactResult,
@@ -559,6 +567,7 @@ export interface OperationTypes {
   batchActivity: { input: BatchActivityInput; response: BatchActivityResult }
   batchDetails: { input: BatchDetailsInput; response: BatchDetailsResult }
   batchEngagement: { input: BatchEngagementInput; response: BatchEngagementResult }
+  cancelEnrichmentRun: { input: CancelEnrichmentRunInput; response: CancelEnrichmentRunResult }
   cancelImport: { input: CancelImportInput; response: CancelImportResult }
   cancelRun: { input: CancelRunInput; response: RunResult }
   changeCompanies: { input: ChangeCompaniesInput; response: ChangeCompaniesResult }
@@ -640,6 +649,7 @@ export interface OperationTypes {
   getEmailAccount: { input: GetEmailAccountInput; response: EmailAccountResult }
   getEnrichment: { input: Record<string, never>; response: EnrichmentResult }
   getEnrichmentProvider: { input: GetEnrichmentProviderInput; response: EnrichmentProviderResult }
+  getEnrichmentRun: { input: GetEnrichmentRunInput; response: EnrichmentRunResult }
   getErasure: { input: GetErasureInput; response: ErasureReceiptResult }
   getEvent: { input: GetEventInput; response: EventResult }
   getEventStats: { input: GetEventStatsInput; response: GetEventStatsResult }
@@ -712,6 +722,7 @@ export interface OperationTypes {
   listDuplicates: { input: ListDuplicatesInput; response: DuplicatesPage }
   listEmailThreads: { input: ListEmailThreadsInput; response: EmailThreadsPage }
   listEnrichmentProviders: { input: ListEnrichmentProvidersInput; response: EnrichmentProvidersPage }
+  listEnrichmentRuns: { input: ListEnrichmentRunsInput; response: EnrichmentRunsPage }
   listErasures: { input: ListErasuresInput; response: ErasuresPage }
   listEventTypes: { input: ListEventTypesInput; response: EventTypesPage }
   listEvents: { input: ListEventsInput; response: EventsPage }
@@ -820,6 +831,7 @@ export interface OperationTypes {
   socialLoginCode: { input: SocialLoginCodeInput; response: SocialLoginCodeResult }
   socialLoginStatus: { input: SocialLoginStatusInput; response: SocialLoginStatusResult }
   startAuthorization: { input: StartAuthorizationInput; response: StartAuthorizationResult }
+  startEnrichmentRun: { input: StartEnrichmentRunInput; response: EnrichmentRunResult }
   startImport: { input: StartImportInput; response: ImportResult }
   subscribeToDashboard: { input: SubscribeToDashboardInput; response: DashboardSubscriptionResult }
   suggestSegmentValues: { input: SuggestSegmentValuesInput; response: SuggestSegmentValuesResult }
@@ -828,6 +840,7 @@ export interface OperationTypes {
   testWebhook: { input: TestWebhookInput; response: TestWebhookResult }
   triggerAgent: { input: TriggerAgentInput; response: TriggerAgentResult }
   undoDecisions: { input: UndoDecisionsInput; response: UndoDecisionsResult }
+  undoEnrichmentRun: { input: UndoEnrichmentRunInput; response: EnrichmentRunResult }
   undoImport: { input: UndoImportInput; response: ImportResult }
   unmergeContact: { input: UnmergeContactInput; response: UnmergeContactResult }
   unshareDashboard: { input: UnshareDashboardInput; response: UnshareDashboardResult }
@@ -941,6 +954,15 @@ export class Operations extends Caller {
    */
   batchEngagement(input: BatchEngagementInput, options?: RequestOptions): Promise<BatchEngagementResult> {
     return this.call('POST /v1/batch/engagement', input, options)
+  }
+
+  /**
+   * Cancel an enrichment; what it has filled stays until it is undone.
+   *
+   * Needs the scope `contacts:write`. Also needs the scope `contacts:read`.
+   */
+  cancelEnrichmentRun(input: CancelEnrichmentRunInput, options?: RequestOptions): Promise<CancelEnrichmentRunResult> {
+    return this.call('POST /v1/enrichment/runs/{enrichment_run_id}/cancel', input, options)
   }
 
   /**
@@ -1673,6 +1695,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Get an enrichment's progress, its counts and the first contacts that failed.
+   *
+   * Needs the scope `contacts:read`.
+   */
+  getEnrichmentRun(input: GetEnrichmentRunInput, options?: RequestOptions): Promise<EnrichmentRunResult> {
+    return this.call('GET /v1/enrichment/runs/{enrichment_run_id}', input, options)
+  }
+
+  /**
    * Get the receipt of an erasure.
    *
    * Needs the scope `data:erase`.
@@ -2319,6 +2350,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * List the enrichments of many contacts, newest first.
+   *
+   * Needs the scope `contacts:read`.
+   */
+  listEnrichmentRuns(input: ListEnrichmentRunsInput = {}, options?: RequestOptions): List<EnrichmentRunsPage, NonNullable<EnrichmentRunsPage['runs']>[number]> {
+    return this.list('GET /v1/enrichment/runs', input, options, 'runs', 'page')
+  }
+
+  /**
    * List the receipts of erasures, newest first.
    *
    * Needs the scope `data:erase`.
@@ -2931,7 +2971,7 @@ export class Operations extends Caller {
   /**
    * Compare another playbook with the stored one on the same contacts, without storing it or its proposals.
    *
-   * Both are evaluated as in a dry run, with what is known of the contacts now, on the contacts that the agent evaluated last. Nothing is executed or proposed. Fields of `playbook` that are not sent stay as they are, and null removes one, as in a change of the agent. If a model is called, its cost counts towards the caps, both sides as one run, and the audit log has an entry. If a request is interrupted, a retry calls the model again, at a cost. Needs the scope `agents:write`. Also needs the scopes `agents:trigger`, `contacts:read` and `events:read`.
+   * Both are evaluated as in a dry run, with what is known of the contacts now, on the contacts that the agent evaluated last. Nothing is executed or proposed. Fields of `playbook` that are not sent stay as they are, and null removes one, as in a change of the agent. If a model is called, its cost counts towards the caps, both sides as one run, and the audit log has an entry. If a request is interrupted, a retry calls the model again, at a cost. Needs the scope `agents:write`. Also needs the scopes `agents:trigger`, `contacts:read` and `events:read`. Also needs the scopes `contacts:read`, `companies:read`, `events:read` and `segments:read` for an agent whose model may look things up (`llm_config.tools_max` is not 0); for a new one, 0 is the default without them.
    */
   replayAgent(input: ReplayAgentInput, options?: RequestOptions): Promise<ReplayAgentResult> {
     return this.call('POST /v1/agents/{agent_id}/replay', input, options)
@@ -3289,6 +3329,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Enrich many contacts, in the background.
+   *
+   * Asks every enricher that is on, for all contacts, or for those of which everything that you send is true. Only blanks are filled. A contact that changes has one event `contact_updated`. One run of a tenant is in progress at a time. Needs the scope `contacts:write`. Also needs the scope `contacts:read`. Also needs the scope `events:read` with event conditions in `filter`.
+   */
+  startEnrichmentRun(input: StartEnrichmentRunInput = {}, options?: RequestOptions): Promise<EnrichmentRunResult> {
+    return this.call('POST /v1/enrichment/runs', input, options)
+  }
+
+  /**
    * Start an import, or continue one that failed; it runs in the background.
    *
    * Needs the scope `contacts:write`.
@@ -3358,6 +3407,15 @@ export class Operations extends Caller {
    */
   undoDecisions(input: UndoDecisionsInput, options?: RequestOptions): Promise<UndoDecisionsResult> {
     return this.call('POST /v1/approvals/undo', input, options)
+  }
+
+  /**
+   * Undo an enrichment: take back what it filled, and delete the companies that it created.
+   *
+   * What was changed since stays, and so do companies that have contacts or were changed. Possible for 7 days after the run was requested. Needs the scope `contacts:write`. Also needs the scope `contacts:read`.
+   */
+  undoEnrichmentRun(input: UndoEnrichmentRunInput, options?: RequestOptions): Promise<EnrichmentRunResult> {
+    return this.call('POST /v1/enrichment/runs/{enrichment_run_id}/undo', input, options)
   }
 
   /**

@@ -1004,6 +1004,16 @@ export type BatchEngagementResult = {
     warnings?: Array<string>;
 };
 
+export type CancelEnrichmentRunResult = {
+    status: 'success';
+    run: EnrichmentRun;
+    /**
+     * false if it was already cancelled.
+     */
+    cancelled: boolean;
+    warnings?: Array<string>;
+};
+
 export type CancelImportResult = {
     status: 'success';
     import: Import;
@@ -2170,6 +2180,16 @@ export type Engagement = {
     events: number;
 };
 
+/**
+ * Which contacts, as the request named them. Empty: all.
+ */
+export type EnrichedContacts = {
+    filter?: SegmentFilter;
+    contact_ids?: Array<string>;
+    segment_id?: string;
+    import_id?: string;
+};
+
 export type EnricherFindings = {
     /**
      * `company`, `place`, `phone` or `name`.
@@ -2353,6 +2373,87 @@ export type EnrichmentResult = {
     status: 'success';
     enrichment: Enrichment;
     warnings?: Array<string>;
+};
+
+export type EnrichmentRun = {
+    run_id: string;
+    state: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled' | 'undoing' | 'undone';
+    matching: EnrichedContacts;
+    /**
+     * How many contacts matched when the run was requested.
+     */
+    total: number;
+    /**
+     * How many contacts the run has looked at.
+     */
+    looked_at: number;
+    /**
+     * Of these, those in which it filled or updated something.
+     */
+    enriched: number;
+    /**
+     * Those for which there was nothing new, or that are gone.
+     */
+    unchanged: number;
+    /**
+     * Those that could not be changed, such as contacts that are full.
+     */
+    failed: number;
+    /**
+     * The progress of the enrichment or of the undo, from 0 to 1.
+     */
+    progress: number;
+    /**
+     * The first contacts that failed.
+     */
+    errors: Array<FailedEnrichment>;
+    /**
+     * What the undo did so far; null unless one was requested.
+     */
+    undo: EnrichmentUndo | null;
+    /**
+     * Whether it can be undone: for 7 days after it was requested.
+     */
+    can_undo: boolean;
+    /**
+     * Why the run failed.
+     */
+    error: RecordError | null;
+    created_at: string;
+    started_at: string | null;
+    finished_at: string | null;
+};
+
+export type EnrichmentRunResult = {
+    status: 'success';
+    run: EnrichmentRun;
+    warnings?: Array<string>;
+};
+
+export type EnrichmentRunsPage = {
+    status: 'success';
+    runs: Array<ListedEnrichmentRun>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type EnrichmentUndo = {
+    /**
+     * Contacts in which everything is as it was before.
+     */
+    restored: number;
+    /**
+     * Contacts in which something had been changed since, and stayed.
+     */
+    kept: number;
+    /**
+     * Companies that the run created and nothing uses.
+     */
+    companies_deleted: number;
+    /**
+     * The first contacts in which something stayed.
+     */
+    kept_contacts: Array<KeptEnrichment>;
 };
 
 export type ErasureReceipt = {
@@ -2594,6 +2695,11 @@ export type ExportsPage = {
     exports: Array<Export>;
     pagination: Pagination;
     warnings?: Array<string>;
+};
+
+export type FailedEnrichment = {
+    contact_id: string;
+    error: RecordError;
 };
 
 export type FailedRow = {
@@ -3570,6 +3676,14 @@ export type KeptContactsPage = {
     warnings?: Array<string>;
 };
 
+export type KeptEnrichment = {
+    contact_id: string;
+    /**
+     * What was changed since the run, and stayed: names of properties, or `company_id`.
+     */
+    kept: Array<string>;
+};
+
 /**
  * In place of dates: so many whole units, the running one included unless `complete` is true. Weeks begin on Monday. Without a range, the last 30 days.
  */
@@ -3743,6 +3857,51 @@ export type ListedContact = {
     scores?: {
         [key: string]: ContactScore;
     };
+};
+
+export type ListedEnrichmentRun = {
+    run_id: string;
+    state: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled' | 'undoing' | 'undone';
+    matching: EnrichedContacts;
+    /**
+     * How many contacts matched when the run was requested.
+     */
+    total: number;
+    /**
+     * How many contacts the run has looked at.
+     */
+    looked_at: number;
+    /**
+     * Of these, those in which it filled or updated something.
+     */
+    enriched: number;
+    /**
+     * Those for which there was nothing new, or that are gone.
+     */
+    unchanged: number;
+    /**
+     * Those that could not be changed, such as contacts that are full.
+     */
+    failed: number;
+    /**
+     * The progress of the enrichment or of the undo, from 0 to 1.
+     */
+    progress: number;
+    /**
+     * What the undo did so far; null unless one was requested.
+     */
+    undo: EnrichmentUndo | null;
+    /**
+     * Whether it can be undone: for 7 days after it was requested.
+     */
+    can_undo: boolean;
+    /**
+     * Why the run failed.
+     */
+    error: RecordError | null;
+    created_at: string;
+    started_at: string | null;
+    finished_at: string | null;
 };
 
 export type ListedImport = {
@@ -6850,6 +7009,13 @@ export type BatchEngagementInput = {
     contact_ids: Array<string>;
 };
 
+export type CancelEnrichmentRunInput = {
+    /**
+     * The enrichment run.
+     */
+    enrichment_run_id: string;
+};
+
 export type CancelImportInput = {
     /**
      * The import.
@@ -8121,6 +8287,13 @@ export type GetEnrichmentProviderInput = {
      * The enrichment provider.
      */
     provider_id: string;
+};
+
+export type GetEnrichmentRunInput = {
+    /**
+     * The enrichment run.
+     */
+    enrichment_run_id: string;
 };
 
 export type GetErasureInput = {
@@ -9434,6 +9607,21 @@ export type ListEmailThreadsInput = {
 };
 
 export type ListEnrichmentProvidersInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+};
+
+export type ListEnrichmentRunsInput = {
+    /**
+     * Only runs in this state.
+     */
+    state?: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled' | 'undoing' | 'undone';
     /**
      * Page, from 1.
      */
@@ -11025,6 +11213,22 @@ export type StartAuthorizationInput = {
     };
 };
 
+export type StartEnrichmentRunInput = {
+    filter?: SegmentFilter;
+    /**
+     * These contacts. Those that do not exist are left out.
+     */
+    contact_ids?: Array<string>;
+    /**
+     * The members of this segment.
+     */
+    segment_id?: string;
+    /**
+     * The contacts of this import.
+     */
+    import_id?: string;
+};
+
 export type StartImportInput = {
     /**
      * The import.
@@ -11097,6 +11301,13 @@ export type TriggerAgentInput = {
 
 export type UndoDecisionsInput = {
     actions: Array<ActionPlace>;
+};
+
+export type UndoEnrichmentRunInput = {
+    /**
+     * The enrichment run.
+     */
+    enrichment_run_id: string;
 };
 
 export type UndoImportInput = {

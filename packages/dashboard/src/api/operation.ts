@@ -57,7 +57,7 @@ const FOLLOWING: Readonly<Record<string, readonly string[]>> = {
   companies: ['contacts', 'properties', 'segments'],
   contacts: ['companies', 'duplicates', 'events', 'properties', 'segments', 'timeline', 'visits'],
   domains: ['tracker', 'events', 'overview'],
-  enrichment: ['contacts'],
+  enrichment: ['contacts', 'companies', 'properties', 'segments'],
   erasures: ['contacts', 'companies', 'events', 'properties', 'segments', 'timeline', 'visits'],
   imports: ['contacts', 'companies', 'properties', 'segments'],
   invitations: ['members'],

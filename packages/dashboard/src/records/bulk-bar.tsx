@@ -6,6 +6,7 @@ import type { Selection } from '../ui/use-selection.ts'
 import { BulkCompany } from './bulk-company.tsx'
 import { BulkDelete } from './bulk-delete.tsx'
 import type { BulkActionProps } from './bulk-dialog.tsx'
+import { BulkEnrich } from './bulk-enrich.tsx'
 import { BulkProperty } from './bulk-property.tsx'
 import type { BulkMatching } from './change-many.ts'
 import { text } from './text.ts'
@@ -78,6 +79,7 @@ export function BulkBar(props: BulkBarProps) {
               {text.bulk.setCompany}
             </Button>
           ) : null}
+          {entity === 'contacts' ? <BulkEnrich {...dialog} onStarted={selection.clear} /> : null}
           {isAll ? null : children}
         </>
       ) : null}

@@ -86,6 +86,9 @@ export const text = {
     clear: 'Clear selection',
     setProperty: 'Set property',
     setCompany: 'Set company',
+    enrich: 'Enrich',
+    enrichStarted: (count: number) =>
+      `Enriching ${counted('contacts', count)}. Settings → Enrichment shows how far it is, and can undo it.`,
     exportCsv: 'Export CSV',
     delete: 'Delete',
     property: 'Property',

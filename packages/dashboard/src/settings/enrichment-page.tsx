@@ -1,5 +1,6 @@
 import { Select, Stack, Switch, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { queryOf, useOperation } from '../api/operation.ts'
 import { useMay } from '../session/may.ts'
 import { FormError } from '../ui/form.tsx'
@@ -7,13 +8,16 @@ import { PageHeader } from '../ui/page-header.tsx'
 import { Outcome, SettingsPart } from '../ui/settings-part.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { EnrichmentProviders } from './enrichment-providers/providers.tsx'
+import { EnrichmentRuns } from './enrichment-runs.tsx'
 import { text } from './enrichment-text.ts'
 
 const SWITCHES = ['company', 'place', 'phone', 'name'] as const
 
-/** Which enrichers are on, and the country of phone numbers. */
+/** Which enrichers are on, the country of phone numbers, and the enrichment of contacts that exist already. */
 export function EnrichmentPage() {
   const { data, error, refetch } = useQuery(queryOf('getEnrichment'))
+  const mayRead = useMay('contacts:read')
+  const [isOffered, setOffered] = useState(false)
   return (
     <>
       <PageHeader title={text.title} description={text.description} />
@@ -23,15 +27,21 @@ export function EnrichmentPage() {
         <Stack gap="md">
           <SettingsPart title={text.switches.title}>
             {SWITCHES.map((name) => (
-              <EnricherSwitch key={name} name={name} isOn={data.enrichment[name]} />
+              <EnricherSwitch
+                key={name}
+                name={name}
+                isOn={data.enrichment[name]}
+                onSwitchedOn={() => setOffered(true)}
+              />
             ))}
             <Text size="sm" c="dimmed">
               {text.later}
             </Text>
           </SettingsPart>
           <SettingsPart title={text.country.title}>
-            <Country code={data.enrichment.country} />
+            <Country code={data.enrichment.country} onChosen={() => setOffered(true)} />
           </SettingsPart>
+          {mayRead ? <EnrichmentRuns isOffered={isOffered} onAnswer={() => setOffered(false)} /> : null}
           <EnrichmentProviders />
         </Stack>
       ) : null}
@@ -39,9 +49,19 @@ export function EnrichmentPage() {
   )
 }
 
-function EnricherSwitch({ name, isOn }: { name: (typeof SWITCHES)[number]; isOn: boolean }) {
+interface SwitchProps {
+  name: (typeof SWITCHES)[number]
+  isOn: boolean
+  onSwitchedOn: () => void
+}
+
+function EnricherSwitch({ name, isOn, onSwitchedOn }: SwitchProps) {
   const mayWrite = useMay('settings:write')
-  const saving = useOperation('updateEnrichment')
+  const saving = useOperation('updateEnrichment', {
+    onDone: ({ enrichment }) => {
+      if (enrichment[name]) onSwitchedOn()
+    },
+  })
   const { label, description } = text.switches[name]
   return (
     <>
@@ -57,9 +77,13 @@ function EnricherSwitch({ name, isOn }: { name: (typeof SWITCHES)[number]; isOn:
   )
 }
 
-function Country({ code }: { code: string | null }) {
+function Country({ code, onChosen }: { code: string | null; onChosen: () => void }) {
   const mayWrite = useMay('settings:write')
-  const saving = useOperation('updateEnrichment')
+  const saving = useOperation('updateEnrichment', {
+    onDone: ({ enrichment }) => {
+      if (enrichment.country !== null) onChosen()
+    },
+  })
   return (
     <>
       <Select

@@ -82,7 +82,12 @@ const identification = createRoute({
 const enrichment = createRoute({
   getParentRoute: () => settings,
   path: '/enrichment',
-  loader: ({ context }) => void context.queryClient.prefetchQuery(queryOf('getEnrichment')),
+  validateSearch: pageSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context: { queryClient }, deps: { page = 1 } }) => {
+    void queryClient.prefetchQuery(queryOf('getEnrichment'))
+    void queryClient.prefetchQuery(queryOf('listEnrichmentRuns', { page, limit: 20 }))
+  },
   component: lazyPage(() => import('./enrichment-page.tsx'), 'EnrichmentPage'),
 })
 

@@ -31,6 +31,7 @@ import { CONVERSATION_OPERATIONS, CONVERSATION_PUSH_OPERATIONS } from '../conver
 import { DUPLICATE_OPERATIONS } from '../duplicates/operations.ts'
 import { ENRICHMENT_OPERATIONS } from '../enrichment/operations.ts'
 import { ENRICHMENT_PROVIDER_OPERATIONS } from '../enrichment/providers/operations.ts'
+import { ENRICHMENT_RUN_OPERATIONS } from '../enrichment/runs/operations.ts'
 import { ERASURE_OPERATIONS } from '../erasure/operations.ts'
 import { EVENT_OPERATIONS } from '../events/operations.ts'
 import { HOOK_BODY_OPERATIONS } from '../hooks/body-operations.ts'
@@ -74,6 +75,7 @@ const FEATURES = [
   VISITOR_OPERATIONS,
   ENRICHMENT_OPERATIONS,
   ENRICHMENT_PROVIDER_OPERATIONS,
+  ENRICHMENT_RUN_OPERATIONS,
   COMPANY_OPERATIONS,
   BULK_OPERATIONS,
   BATCH_OPERATIONS,

@@ -6,7 +6,6 @@ import { scoresOfContacts } from '../computed/scores/reasons.ts'
 import type { Config } from '../config.ts'
 import type { WriteServices } from '../contacts/writing/writer.ts'
 import { refuseWhileErasing } from '../erasure/erasures.ts'
-import { importFilter } from '../imports/list-filter.ts'
 import { openAgentDoor } from '../mcp/agent-door.ts'
 import { openToolServices } from '../mcp/tool-services.ts'
 import type { Operation } from '../operations/declare.ts'
@@ -19,11 +18,11 @@ import type { Stores, Tenant } from '../platform/tenant.ts'
 import { warningsAbout } from '../properties/in-conditions.ts'
 import { companyFilter } from '../segments/company-list-filter.ts'
 import { INSIGHT_SERVICES } from '../segments/events.ts'
-import { segmentFilter } from '../segments/list-filter.ts'
 import { findSegment, reevaluateDays } from '../segments/segments.ts'
 import type { RecordCalls } from '../sites/ingestion/record-calls.ts'
 import { OPERATIONS, type Services } from './all-operations.ts'
 import type { Connections } from './connections.ts'
+import { LIST_FILTERS } from './list-filters.ts'
 import { createPurposes, type PurposeDependencies } from './purposes.ts'
 import { SUBJECT_KINDS } from './subject-kinds.ts'
 
@@ -61,8 +60,7 @@ export function operationServices<Given extends Parts>(parts: Given) {
     },
     warningsAbout,
     scoresOf: scoresOfContacts,
-    // The filters of lists of contacts that belong to other features.
-    listFilters: [importFilter, segmentFilter],
+    listFilters: LIST_FILTERS,
     companyFilter,
     subjectKinds: SUBJECT_KINDS,
   }

@@ -10,6 +10,7 @@ import { CONNECTOR_QUEUES, startConnectorWorkers } from '../connectors/workers.t
 import { startConversationWorkers } from '../conversations/workers.ts'
 import { startDuplicateWorkers } from '../duplicates/checks.ts'
 import { startProviderWorkers } from '../enrichment/providers/queue.ts'
+import { enrichmentRuns } from '../enrichment/runs/work.ts'
 import { erasureRuns } from '../erasure/workers.ts'
 import { startHookWorkers } from '../hooks/workers.ts'
 import type { MailDependencies } from '../identities/mail/dependencies.ts'
@@ -31,6 +32,7 @@ import { warehouseRuns } from '../warehouse/runs/work.ts'
 import { startWebhookWorkers } from '../webhooks/workers.ts'
 import type { Connections } from './connections.ts'
 import type { Engines } from './engines.ts'
+import { LIST_FILTERS } from './list-filters.ts'
 import type { Recording } from './recording.ts'
 import { TABLES } from './tables.ts'
 
@@ -91,6 +93,7 @@ const RUNS: readonly ((context: Context) => RunWork | Promise<RunWork>)[] = [
   importRuns,
   erasureRuns,
   warehouseRuns,
+  (context) => enrichmentRuns({ ...context, listFilters: LIST_FILTERS }),
   (context) => agentRuns({ ...context, ...context.writing, ...context.config }),
 ]
 

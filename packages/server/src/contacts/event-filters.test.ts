@@ -75,6 +75,9 @@ describe('the event filters of the contact list', () => {
     const { status, body } = await tenant.call('GET', '/v1/contacts?has_event_type=all')
     expect([status, body.error.code]).toEqual([400, 'event_filter_too_broad'])
     expect(body.error.message).toMatch(/has_event_after.*has_event_before/)
+    const filter = { match: 'all', conditions: [{ event: { type: 'all' }, operator: 'did' }] }
+    const run = await tenant.call('POST', '/v1/enrichment/runs', { filter })
+    expect([run.status, run.body.error.code]).toEqual([400, 'event_filter_too_broad'])
   })
 
   test('require events:read and contacts:read, before validation', async () => {

@@ -36,6 +36,30 @@ export async function identifiersOf(tenant: Tenant, contactId: string): Promise<
   }
 }
 
+/** The contacts of the email addresses of some contacts, by address, with those of contacts that were merged into them. */
+export async function emailsOf(tenant: Tenant, contactIds: readonly string[]): Promise<Map<string, string>> {
+  const isOne = sql<string>`any(${[...contactIds]}::uuid[])`
+  const merged = await tenant.db
+    .selectFrom('contact_aliases')
+    .innerJoin('contact_merges', 'contact_merges.contact_id', 'contact_aliases.contact_id')
+    .select(['contact_aliases.key', 'contact_merges.survivor_id'])
+    .where('contact_merges.survivor_id', '=', isOne)
+    .where('contact_aliases.kind', '=', 'email')
+    .execute()
+  const own = await tenant.db
+    .selectFrom('contacts')
+    .select(['email', 'contact_id'])
+    .where('contact_id', '=', isOne)
+    .where('email', 'is not', null)
+    .$narrowType<{ email: string }>()
+    .execute()
+  return new Map([
+    ...merged.map(({ key, survivor_id }) => [key, survivor_id] as const),
+    // A contact's own address comes last: one that was merged may have had it before.
+    ...own.map(({ email, contact_id }) => [email, contact_id] as const),
+  ])
+}
+
 /**
  * A subquery for each row of another query: the contacts that an email address and the id of a source lead to, some of them
  * through a merge. Both are expressions of the row; null leads nowhere.

@@ -46,7 +46,8 @@ export function createEnrichment(findSettings: FindEnrichmentSettings): EnrichCo
     const domains = new Map(
       fillings.flatMap(({ filling: { companyDomain } }) => (companyDomain ? [[companyDomain, null]] : [])),
     )
-    const { byDomain } = await findOrCreateCompanies(tx, domains, now)
+    const { byDomain, created } = await findOrCreateCompanies(tx, domains, now)
+    set.enrichment.companiesCreated.push(...created)
     for (const { state, filling } of fillings) {
       const companyId = filling.companyDomain === null ? null : byDomain.get(filling.companyDomain)
       // Another transaction has deleted it since it was found.
@@ -156,7 +157,10 @@ async function fill(
     ...(companyId === null ? {} : { companyId }),
   } as const
   const applied = await unlessRefused(set, () => applyWrite(before, state.records, write, before.email, now))
-  if (applied instanceof ServiceError) return
+  if (applied instanceof ServiceError) {
+    set.enrichment.refused.set(before.contact_id, applied)
+    return
+  }
   set.change(state, applied.row, applied.record)
   // A new contact has the values from the start. Its event shows properties alone.
   if (state.stored === null) {

@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { propose } from '../../test/actions.ts'
 import { act, uploaded } from '../../test/imports.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { until } from '../../test/webhooks.ts'
@@ -214,6 +215,29 @@ describe('a name', () => {
     await set({ name: true })
     await enrich(ada)
     expect(await nameOf(ada)).toEqual(['Ada', 'Lovelace'])
+  })
+})
+
+describe('what somebody else did', () => {
+  const PHONE = { phone: '+43 1 588580' }
+
+  test('of a merge, the survivor is enriched, and an unmerge takes that back', async () => {
+    await set({ phone: false })
+    const [ada, bo] = [await tenant.contact('ada@example.com'), await tenant.contact('bo@example.com', PHONE)]
+    await set({ phone: true })
+    expect((await tenant.call('POST', `/v1/contacts/${bo}/merge`, { into: ada })).status).toBe(200)
+    expect((await read(ada)).properties).toMatchObject({ ...PHONE, phone_e164: '+431588580' })
+    expect((await tenant.call('POST', `/v1/contacts/${bo}/unmerge`)).status).toBe(200)
+    expect([(await read(ada)).properties, (await read(ada)).profile.enriched_at]).toEqual([
+      { email: 'ada@example.com' },
+      null,
+    ])
+  })
+
+  test('an agent changed is enriched with the change', async () => {
+    const ada = await tenant.contact('ada@example.com')
+    await propose(tenant.handle, service.jobs, { contactId: ada, type: 'crm_update', params: { properties: PHONE } })
+    await until(async () => expect((await read(ada)).properties).toMatchObject({ ...PHONE, phone_e164: '+431588580' }))
   })
 })
 

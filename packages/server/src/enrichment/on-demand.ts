@@ -1,88 +1,73 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { withoutOwnPlace } from '../contacts/own-place.ts'
+import type { ContactState } from '../contacts/writing/contact-set.ts'
 import type { Facts } from '../contacts/writing/facts.ts'
-import { readSet } from '../contacts/writing/keys.ts'
 import type { Writer } from '../contacts/writing/writer.ts'
-import { nameInMailsOf } from '../conversations/name-in-mails.ts'
-import { lastPlaceOf } from '../events/last-place.ts'
+import { namesInMailsOf } from '../conversations/name-in-mails.ts'
+import { lastPlacesOf } from '../events/last-place.ts'
+import type { ServiceError } from '../platform/errors.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { MINUTE_MS } from '../platform/time.ts'
+import { NAME } from './name.ts'
+import { PLACE } from './place.ts'
 import { providerInputs } from './providers/providers.ts'
 import { askNow, isQueued, queueContacts } from './providers/queue.ts'
-import type { Asked, ProviderServices } from './providers/work.ts'
+import type { ProviderServices } from './providers/work.ts'
+import { readEnrichmentSettings } from './settings.ts'
 
 /** How often a request looks whether another process has asked. */
 const POLL_MS = 200
 
-/** What was seen of a contact so far. */
-export async function factsOf(tenant: Tenant, contactId: string): Promise<Facts> {
-  const [place, nameInMail] = await Promise.all([lastPlaceOf(tenant, contactId), nameInMailsOf(tenant, contactId)])
-  return { ...(place ? { place } : {}), ...(nameInMail === null ? {} : { nameInMail }) }
+/** What was seen of some contacts so far, as far as an enricher that is on reads it. Each contact has an entry. */
+export async function factsOf(tenant: Tenant, contactIds: readonly string[]): Promise<Map<string, Facts>> {
+  const { off } = await readEnrichmentSettings(tenant)
+  const nothing = Promise.resolve(new Map<string, never>())
+  const [places, names] = await Promise.all([
+    off.has(PLACE.name) ? nothing : withoutOwnPlace(tenant, contactIds).then((ids) => lastPlacesOf(tenant, ids)),
+    off.has(NAME.name) ? nothing : namesInMailsOf(tenant, contactIds),
+  ])
+  const factsOfEach = contactIds.map((contactId): [string, Facts] => {
+    const [place, nameInMail] = [places.get(contactId), names.get(contactId)]
+    return [contactId, { ...(place ? { place } : {}), ...(nameInMail === undefined ? {} : { nameInMail }) }]
+  })
+  return new Map(factsOfEach)
+}
+
+/** What became of contacts that were enriched, before the transaction ends. */
+export interface Enriched {
+  /** The contacts that changed, with what is `stored` and what is now. */
+  changed: ContactState[]
+  /** Why a contact could not be changed, by its id. */
+  refused: ReadonlyMap<string, ServiceError>
+  companiesCreated: readonly string[]
 }
 
 /**
  * Asks the built-in enrichers about contacts now, although nothing about them has changed. Those that are gone are left out.
+ * @param onEnriched called in the transaction of the changes, which nothing else then shares. If it throws, nothing is changed.
  */
 export async function enrichNow(
   tenant: Tenant,
   { writer }: { writer: Pick<Writer, 'write'> },
   factsById: ReadonlyMap<string, Facts>,
+  onEnriched?: (tx: Tenant, enriched: Enriched, now: Date) => Promise<void>,
 ): Promise<void> {
   const contactIds = [...factsById.keys()]
   await writer.write(tenant, {
     keys: { contactIds },
-    apply(set) {
+    isAlone: onEnriched !== undefined,
+    apply(set, { now }) {
       for (const [contactId, facts] of factsById) {
         const state = set.contact(contactId)
         if (state) set.addFacts(state, { ...facts, isAsked: true })
       }
+      return { set, now }
+    },
+    async onStored(tx, { set, now }) {
+      const changed = [...set.contacts].filter(({ row, stored }) => stored !== null && row !== stored.row)
+      await onEnriched?.(tx, { changed, ...set.enrichment }, now)
     },
   })
-}
-
-/** What became of a contact that was enriched now. */
-export interface Enriched {
-  /**
-   * `enriched`: something was filled. `unchanged`: there was nothing new. `waiting`: a provider is asked later, at `retryAt` or by
-   * the process that is doing so. `failed`: a provider could not be asked, or its answer not be used, and nothing was filled.
-   */
-  status: 'enriched' | 'unchanged' | 'waiting' | 'failed'
-  /** Why providers could not be asked. */
-  failures: Asked['failures']
-  retryAt: Date | null
-}
-
-/**
- * Enriches contacts now: asks the built-in enrichers, then the providers about one contact after another. What providers are asked
- * later is in the queue, and done by the workers. A contact that is gone is absent.
- */
-export async function enrichWithProviders(
-  tenant: Tenant,
-  services: ProviderServices,
-  factsById: ReadonlyMap<string, Facts>,
-): Promise<Map<string, Enriched>> {
-  const startedAt = services.clock()
-  await enrichNow(tenant, services, factsById)
-  const contactIds = [...factsById.keys()]
-  const asked = new Map<string, Asked | null>()
-  if ((await providerInputs(tenant)).size > 0) {
-    for (const contactId of contactIds) {
-      // The workers leave it to this caller, unless its process dies.
-      await queueContacts(tenant, [contactId], new Date(services.clock().getTime() + MINUTE_MS))
-      asked.set(contactId, await askNow(tenant, services, contactId))
-    }
-  }
-  const set = await readSet(tenant, [{ contactIds }])
-  const contacts = contactIds.flatMap((id) => set.contact(id)?.row ?? [])
-  return new Map(
-    contacts.map(({ contact_id, enriched_at }): [string, Enriched] => {
-      const { failures = [], retryAt = null } = asked.get(contact_id) ?? {}
-      const isWaiting = asked.get(contact_id) === null || retryAt !== null
-      const isEnriched = enriched_at !== null && enriched_at >= startedAt
-      const status = isWaiting ? 'waiting' : isEnriched ? 'enriched' : failures.length > 0 ? 'failed' : 'unchanged'
-      return [contact_id, { status, failures, retryAt }]
-    }),
-  )
 }
 
 /** Has providers asked about contacts, if there are any. @returns whether there are. */

@@ -120,10 +120,10 @@ export const ENRICHMENT_OPERATIONS = [
     unaudited: 'recorded as an event',
     async check({ tenant }, { contact_id }) {
       if (!(await knownContacts(tenant, [contact_id])).has(contact_id)) throw await missingContact(tenant, contact_id)
-      return factsOf(tenant, contact_id)
+      return factsOf(tenant, [contact_id])
     },
     async run({ tenant, writer, clock }, { contact_id }, facts) {
-      await enrichNow(tenant, { writer }, new Map([[contact_id, facts]]))
+      await enrichNow(tenant, { writer }, facts)
       await queueForProviders(tenant, { clock }, [contact_id])
       return { enrichment: await readContactEnrichment(tenant, contact_id) }
     },

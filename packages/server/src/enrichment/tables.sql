@@ -89,3 +89,73 @@ CREATE TABLE enrichment_queue (
   PRIMARY KEY (tenant_id, contact_id)
 );
 CREATE INDEX enrichment_queue_due ON enrichment_queue (tenant_id, due_at);
+-- Enrichments of many contacts. Each is a run (see platform/runs/run.ts).
+CREATE TABLE enrichment_runs (
+  tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+  run_id uuid NOT NULL,
+  -- Which contacts, as the request named them. Of those that match, the ones that existed at `created_at`.
+  matching jsonb NOT NULL,
+  -- What is done, or was last.
+  task text NOT NULL DEFAULT 'enrich' CHECK (task IN ('enrich', 'undo')),
+  status text NOT NULL CHECK (status IN ('queued', 'running', 'waiting', 'completed', 'failed', 'cancelled')),
+  due_at timestamptz,
+  claim uuid,
+  claimed_until timestamptz,
+  failures integer NOT NULL DEFAULT 0,
+  waiting_for text,
+  error text,
+  error_code text,
+  -- As responses name it.
+  state text NOT NULL GENERATED ALWAYS AS (CASE
+    WHEN status IN ('queued', 'running', 'waiting')
+      THEN CASE WHEN task = 'undo' THEN 'undoing' WHEN started_at IS NULL THEN 'queued' ELSE 'running' END
+    WHEN status = 'completed' AND task = 'undo' THEN 'undone'
+    ELSE status END) STORED,
+  -- How many contacts matched when it was requested.
+  total integer NOT NULL,
+  -- The contacts up to this one, in the order of their ids, have been looked at.
+  looked_up_to uuid,
+  enriched integer NOT NULL DEFAULT 0,
+  unchanged integer NOT NULL DEFAULT 0,
+  failed integer NOT NULL DEFAULT 0,
+  -- The first contacts that could not be enriched, and why.
+  errors jsonb NOT NULL DEFAULT '[]',
+  undone_restored integer NOT NULL DEFAULT 0,
+  undone_kept integer NOT NULL DEFAULT 0,
+  undone_companies integer NOT NULL DEFAULT 0,
+  -- The first contacts that undoing left as they are, in whole or in part, and what it left.
+  kept jsonb NOT NULL DEFAULT '[]',
+  created_at timestamptz NOT NULL,
+  started_at timestamptz,
+  finished_at timestamptz,
+  PRIMARY KEY (tenant_id, run_id)
+);
+-- A tenant's runs follow one after another.
+CREATE UNIQUE INDEX enrichment_runs_at_work ON enrichment_runs (tenant_id) WHERE state IN ('queued', 'running', 'undoing');
+CREATE INDEX enrichment_runs_due ON enrichment_runs (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX enrichment_runs_newest ON enrichment_runs (tenant_id, created_at DESC, run_id DESC);
+
+-- What a run changed in each contact, for undoing it. A row is deleted once it is undone.
+CREATE TABLE enrichment_run_changes (
+  tenant_id uuid NOT NULL,
+  run_id uuid NOT NULL,
+  contact_id uuid NOT NULL,
+  -- As text: it may hold what jsonb cannot.
+  changed json NOT NULL,
+  changed_at timestamptz NOT NULL,
+  PRIMARY KEY (tenant_id, run_id, contact_id),
+  FOREIGN KEY (tenant_id, run_id) REFERENCES enrichment_runs ON DELETE CASCADE
+);
+CREATE INDEX enrichment_run_changes_contact ON enrichment_run_changes (tenant_id, contact_id);
+CREATE INDEX enrichment_run_changes_old ON enrichment_run_changes (changed_at);
+
+-- The companies that a run created.
+CREATE TABLE enrichment_run_companies (
+  tenant_id uuid NOT NULL,
+  run_id uuid NOT NULL,
+  company_id uuid NOT NULL,
+  created_at timestamptz NOT NULL,
+  PRIMARY KEY (tenant_id, run_id, company_id),
+  FOREIGN KEY (tenant_id, run_id) REFERENCES enrichment_runs ON DELETE CASCADE
+);
+CREATE INDEX enrichment_run_companies_old ON enrichment_run_companies (created_at);

@@ -61,6 +61,7 @@ export async function executeInside(
         await fail({ code: 'contact_deleted', message: 'The contact has been deleted.' })
       } else {
         const result = await perform(tx, set, contact, row.type, row.params, now)
+        await dependencies.enrich(tx, set, now)
         await storeSet(tx, log, set)
         await finishAction(tx, log.events, action, { status: 'executed', result }, now)
       }

@@ -51,8 +51,12 @@ export async function mergeContacts(
     requireMatch(etagOfRow(merged.row))
     await dependencies.refuseWhileErasing(tx, [contactId, into])
     await requireFewMerges(tx, [contactId, into])
-    const after = mergedContent(before, merged, now)
-    requireContactFits(sizedOf(before), sizedOf(after), 'manual')
+    const content = mergedContent(before, merged, now)
+    requireContactFits(sizedOf(before), sizedOf(content), 'manual')
+    set.replace(survivor, content)
+    // An unmerge takes back what follows from the merge, too.
+    await dependencies.enrich(tx, set, now)
+    const after = { row: survivor.row, records: survivor.records }
 
     const moved = await moveRows(tx, dependencies, { from: contactId, to: into, source: MERGE, now, log })
     await tx.db
@@ -72,19 +76,15 @@ export async function mergeContacts(
     await storeAliases(tx, contactId, merged)
     log.events.push(...(await dependencies.segments.leave(tx, [contactId])))
     await tx.db.deleteFrom('contacts').where('contact_id', '=', contactId).execute()
-    set.replace(survivor, after)
-    await storeSet(tx, log, set)
-
-    const { row } = survivor
-    const changed = keysThatDiffer(before, after)
-    const events = changedEvents(before.row, row, changed, MERGE, now)
+    const events = changedEvents(before.row, content.row, keysThatDiffer(before, content), MERGE, now)
     log.events.push(...events.map((event) => ({ ...event, data: { ...event.data, merged_contact_id: contactId } })))
+    await storeSet(tx, log, set)
     log.events.push({ event: 'contact_deleted', at: now, contactId, data: { merged_into: into } })
     log.noteChange(into, 'everything')
     log.linked.add(into)
     const details = { into, visitors: moved.visitors?.length ?? 0, notes: moved.notes?.length ?? 0 }
     await audit(tx, { actor, action: 'contact.merged', subjectKind: 'contact', subjectId: contactId, details }, now)
-    return row
+    return after.row
   })
 }
 

@@ -1,6 +1,7 @@
 import type { SystemEvent } from '../../journal/append.ts'
 import { episodeId } from '../../journal/episodes.ts'
 import type { EventRecord } from '../../journal/event-record.ts'
+import type { ServiceError } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import type { ContactRow } from '../contact-row.ts'
 import { createdEvent } from './events.ts'
@@ -69,6 +70,8 @@ export class ContactSet {
   readonly yielded = new Map<string, readonly string[]>()
   /** What was seen of contacts besides their values, for their enrichment. */
   readonly facts = new Map<string, Facts>()
+  /** What enrichment did besides changing contacts: the companies that it created, and why it could not fill contacts. */
+  readonly enrichment = { companiesCreated: [] as string[], refused: new Map<string, ServiceError>() }
   readonly #contacts = new Map<string, ContactState>()
   /** Contacts by the keys that they have themselves, which come before those of contacts merged into them. */
   readonly #byOwnKey = new Map<string, ContactState>()

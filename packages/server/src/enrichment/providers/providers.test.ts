@@ -4,7 +4,6 @@ import { signedIn } from '../../../test/people.ts'
 import type { Received } from '../../../test/receiver.ts'
 import { createTestTenant, type TestTenant } from '../../../test/service.ts'
 import { changesAreKnown, startWebhookBench, until, type WebhookBench } from '../../../test/webhooks.ts'
-import { enrichWithProviders } from '../on-demand.ts'
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
@@ -314,33 +313,28 @@ describe('a provider', () => {
   })
 })
 
-describe('enriching many contacts', () => {
-  test('says what became of each', async () => {
-    const byEmail: Record<string, Respond> = {
-      'ada@x.example': json(PERSON),
-      'bo@x.example': json({}),
-      'cy@x.example': json({}, 500),
-    }
-    answers({
-      '/people': (response, request) => {
-        const email = new URLSearchParams(request.path.split('?')[1]).get('email') ?? ''
-        byEmail[email]?.(response, request)
-      },
-    })
-    const emails = ['ada@x.example', 'bo@x.example', 'cy@x.example', 'di@x.example']
-    const ids = await Promise.all(emails.map((email) => tenant.contact(email)))
-    await create({ monthly_budget: 3 })
-    const { service } = bench
-    const services = { ...service, ...service.writing }
-    const enriched = await enrichWithProviders(tenant.handle, services, new Map(ids.map((id) => [id, {}])))
-    const found = ids.map((id) => [enriched.get(id)?.status, enriched.get(id)?.failures[0]?.code])
-    expect(found).toEqual([
-      ['enriched', undefined],
-      ['unchanged', undefined],
-      ['waiting', 'provider_unavailable'],
-      ['failed', 'provider_budget_used'],
+test('a run of many contacts has providers asked about each', async () => {
+  const byEmail: Record<string, Respond> = {
+    'ada@x.example': json(PERSON),
+    'bo@x.example': json({}),
+    'cy@x.example': json({}, 500),
+  }
+  answers({
+    '/people': (response, request) => {
+      const email = new URLSearchParams(request.path.split('?')[1]).get('email') ?? ''
+      byEmail[email]?.(response, request)
+    },
+  })
+  const ids = await Promise.all(Object.keys(byEmail).map((email) => tenant.contact(email)))
+  await create()
+  expect((await tenant.call('POST', '/v1/enrichment/runs', {})).status).toBe(201)
+  await until(async () => {
+    const found = await Promise.all(ids.map((id) => tenant.call('GET', `/v1/contacts/${id}/enrich`)))
+    expect(found.map(({ body }) => outcomes(body.enrichment))).toEqual([
+      ['filled'],
+      ['nothing'],
+      ['provider_unavailable'],
     ])
-    expect(enriched.get(ids[2] ?? '')?.retryAt).not.toBeNull()
   })
 })
 

@@ -29,6 +29,7 @@ const LEASE_SECONDS = {
   connection_activity: 60,
   dashboard_mail: 60,
   enrichment: 60,
+  enrichment_run: 30,
   erasure: 60,
   event_import: 60,
   export: 60,

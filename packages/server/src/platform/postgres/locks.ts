@@ -37,6 +37,7 @@ export type LockName =
   | 'computed_values'
   | 'conversations'
   | 'duplicates'
+  | 'enrichment_runs'
   | 'external_id'
   | 'journal'
   | 'migration'

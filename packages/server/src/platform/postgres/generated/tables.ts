@@ -638,6 +638,50 @@ export interface EnrichmentQueue {
   tenant_id: string;
 }
 
+export interface EnrichmentRunChanges {
+  changed: Json;
+  changed_at: Timestamp;
+  contact_id: string;
+  run_id: string;
+  tenant_id: string;
+}
+
+export interface EnrichmentRunCompanies {
+  company_id: string;
+  created_at: Timestamp;
+  run_id: string;
+  tenant_id: string;
+}
+
+export interface EnrichmentRuns {
+  claim: string | null;
+  claimed_until: Timestamp | null;
+  created_at: Timestamp;
+  due_at: Timestamp | null;
+  enriched: Generated<number>;
+  error: string | null;
+  error_code: string | null;
+  errors: Generated<Json>;
+  failed: Generated<number>;
+  failures: Generated<number>;
+  finished_at: Timestamp | null;
+  kept: Generated<Json>;
+  looked_up_to: string | null;
+  matching: Json;
+  run_id: string;
+  started_at: Timestamp | null;
+  state: Generated<string>;
+  status: string;
+  task: Generated<string>;
+  tenant_id: string;
+  total: number;
+  unchanged: Generated<number>;
+  undone_companies: Generated<number>;
+  undone_kept: Generated<number>;
+  undone_restored: Generated<number>;
+  waiting_for: string | null;
+}
+
 export interface EnrichmentSettings {
   country: string | null;
   is_off: Generated<string[]>;
@@ -1595,6 +1639,9 @@ export interface DB {
   enrichment_answers: EnrichmentAnswers;
   enrichment_providers: EnrichmentProviders;
   enrichment_queue: EnrichmentQueue;
+  enrichment_run_changes: EnrichmentRunChanges;
+  enrichment_run_companies: EnrichmentRunCompanies;
+  enrichment_runs: EnrichmentRuns;
   enrichment_settings: EnrichmentSettings;
   enrichment_usage: EnrichmentUsage;
   erasures: Erasures;
