@@ -17,6 +17,8 @@ const ANY_TABLE: Readonly<Record<string, string>> = {
 /** Files whose statements are for other services, in languages like SQL: their tables are not ours. */
 const OTHER_SERVICES: Readonly<Record<string, string>> = {
   'connectors/posthog/queries.ts': 'HogQL',
+  'connectors/salesforce/current.ts': 'SOQL',
+  'connectors/salesforce/opportunities.ts': 'SOQL',
   'connectors/salesforce/read.ts': 'SOQL',
 }
 

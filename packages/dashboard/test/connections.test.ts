@@ -226,6 +226,27 @@ describe.skipIf(!HAS_BROWSER)('the connected systems', () => {
     expect(browser.problems).toEqual([])
   })
 
+  test('whether notes and emails of agents are stored in a system is chosen, and shown', async () => {
+    const workspace = new HubSpotWorkspace(tenant)
+    await workspace.connect()
+    const page = await browser.signedIn(tenant, { path: `/connections/${workspace.connectionId}` })
+    const set = async (enabled: boolean) => {
+      await more(page, 'Store agents’ activities in HubSpot')
+      const dialog = page.getByRole('dialog', { name: 'Store agents’ activities in HubSpot' })
+      await dialog.getByRole('switch').setChecked(enabled)
+      if (enabled) expect(await checkPage(page, 'connection-activities')).toEqual([])
+      await dialog.getByRole('button', { name: 'Save changes' }).click()
+      await dialog.waitFor({ state: 'detached' })
+    }
+    await set(true)
+    await page.locator('dd').getByText('Stored as activities').waitFor()
+    expect((await workspace.read()).activities).toEqual({ waiting: 0, error: null })
+    await set(false)
+    await page.getByText('Stored as activities').waitFor({ state: 'detached' })
+    expect((await workspace.read()).activities).toBeNull()
+    expect(browser.problems).toEqual([])
+  })
+
   test('why write-back was refused is shown at the row that is wrong, and also if no row is', async () => {
     const workspace = new HubSpotWorkspace(tenant)
     await workspace.connect()

@@ -27,6 +27,7 @@ const NAMES = [
   'agent',
   'alert',
   'company',
+  'computed',
   'connection',
   'contact',
   'dashboard',
@@ -171,6 +172,14 @@ const PLACES: Place[] = [
   },
   { path: '/settings/domains', shows: 'verified', beside: /tracker|tenant/ },
   { path: '/settings/identification', shows: 'Sign on your server' },
+  {
+    path: '/settings/computed-properties',
+    shows: 'Score of 1 rule',
+    empty: 'No computed properties yet',
+    beside: /v1\/properties/,
+  },
+  { path: '/settings/computed-properties/new', shows: 'Add a rule', beside: /suggestions/, pickers: BUILDER },
+  { path: '/settings/computed-properties/:computed', shows: 'Save', beside: /v1\/properties|segments|suggestions/ },
   { path: '/settings/enrichment', shows: 'Names from mails' },
   { path: '/settings/sources', shows: 'Shop backend', empty: 'No sources yet' },
   { path: '/settings/keys', shows: 'all' },
@@ -260,6 +269,9 @@ async function fill(tenant: TestTenant): Promise<Ids> {
   const { report_id } = (await tenant.call('POST', '/v1/reports', visits)).body.report
   const many = { name: 'Many visits', report_id, at: { series: 'A' }, condition: { operator: 'above', value: 1_000 } }
   const alert = (await tenant.call('POST', '/v1/alerts', many)).body.alert.alert_id
+  const score = { name: 'lead_score', entity: 'contacts', score: [{ points: 5, filter }] }
+  const created = await tenant.call('POST', '/v1/computed-properties', score)
+  const computed = created.body.computed_property.computed_property_id
   const connection = await insertConnection(tenant)
   const question = { series: [{ metric: 'unique_people' }] }
   const reported = await tenant.call('POST', '/v1/reports', { name: 'People', kind: 'trend', question })
@@ -270,6 +282,7 @@ async function fill(tenant: TestTenant): Promise<Ids> {
     agent,
     alert,
     company,
+    computed,
     connection,
     contact,
     dashboard,

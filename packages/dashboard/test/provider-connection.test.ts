@@ -57,7 +57,7 @@ describe.skipIf(!HAS_BROWSER)('a system that is connected by signing in', () => 
   /** Problems of our pages, without the way to the provider, which is another host. */
   const problems = () => browser.problems.filter((problem) => !problem.includes(provider.url))
 
-  test('a person stores the OAuth client, signs in from a date, changes a setting, and signs in again', async () => {
+  test('a person stores the OAuth client, signs in from a date, changes a setting, has contacts written, and signs in again', async () => {
     organization.records.Contact?.push(contact(1, { SystemModstamp: new Date().toISOString() }))
     const page = await browser.signedIn(tenant, { path: '/connections/new/salesforce' })
     await page.getByLabel('Domain').fill('engines.my.salesforce.com')
@@ -94,6 +94,25 @@ describe.skipIf(!HAS_BROWSER)('a system that is connected by signing in', () => 
     await settings.waitFor({ state: 'detached' })
     expect((await connection.pulled()).contacts).toEqual({ unchanged: 1 })
     expect((await connection.read()).settings).toEqual({ domain: 'login.salesforce.com', instance_url })
+
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name: 'Write to Salesforce' }).click()
+    const writing = page.getByRole('dialog', { name: 'Write to Salesforce' })
+    await writing.getByText('Enter the API name of a field of contacts').waitFor()
+    await writing.getByLabel('Property 1', { exact: true }).selectOption('lastname')
+    const field = writing.getByLabel('Field 1 in Salesforce')
+    expect(await field.inputValue()).toBe('')
+    await field.fill('Surname')
+    await writing.getByRole('switch', { name: 'Create contacts that Salesforce does not have' }).click()
+    expect(await checkPage(page, 'connection-write-back-salesforce')).toEqual([])
+    await writing.getByRole('button', { name: 'Save changes' }).click()
+    await writing.getByText('is not a field of contacts in Salesforce that can be written').waitFor()
+    await field.fill('LastName')
+    await writing.getByRole('button', { name: 'Save changes' }).click()
+    await writing.waitFor({ state: 'detached' })
+    await page.locator('dd').getByText('Created', { exact: true }).waitFor()
+    const properties = [{ property: 'lastname', target: 'LastName', conflict: 'newest' }]
+    expect((await connection.read()).write_back).toMatchObject({ properties, create_missing: true })
 
     provider.revokeAll()
     organization.accessToken = 'of nobody'

@@ -1,5 +1,6 @@
+import { sql } from 'kysely'
 import { expect } from 'vitest'
-import { connectionWhich, isIdle, reaches, runOf } from './connection-rows.ts'
+import { connectionWhich, isIdle, isWritten, reaches, runOf } from './connection-rows.ts'
 import type { TestTenant } from './service.ts'
 
 /** Pulls begin within 5 seconds, on machines that may be busy. */
@@ -56,6 +57,42 @@ export class TestConnection {
       state === 'waiting' && next_pull_at.getTime() > Date.now() + 60_000
     await connectionWhich(this.#tenant, this.id, isLater)
     return new Date((await this.read()).next_pull_at)
+  }
+
+  /** Sets what is written back, and waits until what must be read first was read. */
+  async writeBack(pairs: [property: string, target: string, conflict: string][], create_missing = false) {
+    const properties = pairs.map(([property, target, conflict]) => ({ property, target, conflict }))
+    const body = { properties, create_missing }
+    const response = await this.#tenant.call('PUT', `/v1/connections/${this.id}/write-back`, body)
+    expect([response.status, response.body.error]).toEqual([200, undefined])
+    const { objects } = response.body.connection
+    if (objects.some(({ read_until }: { read_until: string | null }) => read_until === null)) await this.pulled()
+    // Contacts that this read changed were not written, and would wait for half a minute.
+    await this.release()
+  }
+
+  /** Keeps what waits from being written until `release`. */
+  async hold(): Promise<void> {
+    // A job that still runs would write at once, and end the hold.
+    await isIdle(this.#tenant, this.id)
+    await this.#writeAfter('1 hour')
+  }
+
+  async release(): Promise<void> {
+    await this.#writeAfter('0')
+  }
+
+  async #writeAfter(interval: string): Promise<void> {
+    await this.#tenant.handle.db
+      .updateTable('connections')
+      .set({ write_back_at: sql`now() + ${interval}::interval` })
+      .where('connection_id', '=', this.id)
+      .execute()
+  }
+
+  /** Waits until nothing waits to be written. */
+  async written(): Promise<void> {
+    await isWritten(this.#tenant, this.id)
   }
 
   async errors() {

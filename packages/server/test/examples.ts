@@ -24,6 +24,7 @@ export const WITH_PEERS = [
   'subscribeToDashboard',
   'testWarehouseDestination',
   'updateConnection',
+  'writeContactsBack',
 ] as const
 
 export interface Caller {

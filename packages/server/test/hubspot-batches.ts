@@ -22,7 +22,11 @@ function inputsOf(body: Body): Input[] {
 
 /** Finds records by their ids, or contacts by `idProperty: email`. What does not exist is an error of its input. */
 export function readBatch(records: HubSpotRecords, type: string, body: Body): SystemResponse {
-  const { properties = [], idProperty } = body as { properties?: string[]; idProperty?: string }
+  const {
+    properties = [],
+    propertiesWithHistory = [],
+    idProperty,
+  } = body as { properties?: string[]; propertiesWithHistory?: string[]; idProperty?: string }
   if (idProperty !== undefined && idProperty !== 'email')
     throw new Refused('VALIDATION_ERROR', `${idProperty} is not a unique property`)
   const inputs = inputsOf(body).map(({ id }) => ({
@@ -37,7 +41,14 @@ export function readBatch(records: HubSpotRecords, type: string, body: Body): Sy
     message: `Could not get some ${type} objects, they may be deleted or not exist. Check that ids are valid.`,
     context: { ids: missing },
   }
-  const results = [...found].map((record) => shown(record, properties))
+  if (propertiesWithHistory.length > 0 && inputs.length > 50)
+    throw new Refused('VALIDATION_ERROR', 'at most 50 inputs with the history of properties')
+  const results = [...found].map((record) => ({
+    ...shown(record, properties),
+    ...(propertiesWithHistory.includes('dealstage')
+      ? { propertiesWithHistory: { dealstage: record.stages ?? [] } }
+      : {}),
+  }))
   return batch(results, missing.length === 0 ? [] : [error])
 }
 

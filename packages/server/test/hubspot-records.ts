@@ -7,6 +7,8 @@ export interface HubSpotRecord {
   updatedAt: string
   archived: boolean
   archivedAt?: string
+  /** The stages of a deal, latest first. */
+  stages?: { value: string; timestamp: string; sourceType: string }[]
 }
 
 /** An error as HubSpot describes it. */
@@ -93,6 +95,10 @@ export class HubSpotRecords {
   #set(type: string, record: HubSpotRecord, properties: Record<string, string | null>, at: Date): void {
     for (const [name, value] of Object.entries(properties))
       record.properties[name] = value ? this.stored(name, value) : null
+    if (type === 'deals' && properties.dealstage) {
+      const entry = { value: properties.dealstage, timestamp: at.toISOString(), sourceType: 'CRM_UI' }
+      record.stages = [entry, ...(record.stages ?? [])]
+    }
     record.updatedAt = at.toISOString()
     record.properties[type === 'contacts' ? 'lastmodifieddate' : 'hs_lastmodifieddate'] = at.toISOString()
   }
@@ -186,7 +192,7 @@ export class HubSpotRecords {
 }
 
 /** A record as a response has it, with some properties. */
-export function shown({ properties, ...record }: HubSpotRecord, names: readonly string[]) {
+export function shown({ properties, stages: _, ...record }: HubSpotRecord, names: readonly string[]) {
   const usual = [
     'createdate',
     'hs_object_id',

@@ -164,6 +164,7 @@ function route(hubspot: HubSpot, { method, path, query, body: text }: SystemRequ
   const [, type = '', rest = ''] = path.match(/^\/crm\/v3\/objects\/(\w+)\/?(.*)$/) ?? []
   if (!TYPES.includes(type)) return problem(404, 'OBJECT_NOT_FOUND', `Unable to infer object type from: ${type}`)
   if (method === 'GET' && rest === '') return list(records, type, query)
+  if (method === 'POST' && rest === '') return createActivity(records, type as ObjectType, body)
   if (method === 'DELETE') {
     records.archive(type as ObjectType, rest)
     return { status: 204 }
@@ -179,8 +180,31 @@ function route(hubspot: HubSpot, { method, path, query, body: text }: SystemRequ
   return problem(405, 'METHOD_NOT_ALLOWED', 'Method not allowed')
 }
 
+/** The association type of a contact with each type of activity. */
+const OF_CONTACT: Record<string, number> = { notes: 202, emails: 198 }
+
+function createActivity(records: HubSpotRecords, type: ObjectType, body: Body): SystemResponse {
+  const { properties, associations = [] } = body as {
+    properties: Record<string, string>
+    associations?: { to: { id: string }; types: { associationCategory: string; associationTypeId: number }[] }[]
+  }
+  if (!properties.hs_timestamp) throw new Refused('VALIDATION_ERROR', 'hs_timestamp is required')
+  const isKnown = associations.every(
+    ({ to, types }) =>
+      records.find('contacts', to.id) !== undefined &&
+      types.every(
+        (each) => each.associationCategory === 'HUBSPOT_DEFINED' && each.associationTypeId === OF_CONTACT[type],
+      ),
+  )
+  if (!isKnown) throw new Refused('VALIDATION_ERROR', 'One of the associations is not valid')
+  const id = records.create(type, properties)
+  for (const { to } of associations) records.associate([type, id], ['contacts', to.id])
+  return { status: 201, body: shown(records.find(type, id) as HubSpotRecord, Object.keys(properties)) }
+}
+
 const STAGES: [string, string, string][] = [
   ['appointmentscheduled', 'Appointment scheduled', 'false'],
+  ['contractsent', 'Contract sent', 'false'],
   ['closedwon', 'Closed won', 'true'],
   ['closedlost', 'Closed lost', 'true'],
 ]

@@ -92,6 +92,12 @@ describe('with the system that it calls', () => {
     createConnection: async () => ({}),
     updateConnection: () => connected({ connector: 'pipedrive', credentials: { api_token: '0123456789abcdef' } }),
     setConnectionWriteBack: () => connected({ connector: 'hubspot', credentials: { token: TOKEN } }),
+    writeContactsBack: async () => {
+      const connection = await connected({ connector: 'hubspot', credentials: { token: TOKEN }, source: 'second-crm' })
+      const properties = [{ property: 'jobtitle', target: 'jobtitle', conflict: 'newest' }]
+      await made('PUT', `/v1/connections/${connection.connection_id}/write-back`, { properties })
+      return { ...connection, contact_ids: [await tenant.contact('ada@example.com')] }
+    },
     subscribeToDashboard: async () => {
       const { dashboard } = await made('POST', '/v1/dashboards', { name: 'Growth' })
       return { dashboard_id: dashboard.dashboard_id }

@@ -1,3 +1,4 @@
+import { isObject } from '../src/platform/is-object.ts'
 import type { SystemRequest, SystemResponse } from './connected-system.ts'
 
 export const API_TOKEN = '0123456789abcdef0123456789abcdef01234567'
@@ -13,11 +14,15 @@ export class PipedriveAccount {
   organizations: Item[] = []
   deals: Item[] = []
   activities: Item[] = []
+  notes: { id: number; person_id: number; content: string; add_time: string }[] = []
   stages = [
     { id: 1, name: 'Qualified' },
     { id: 2, name: 'Offer' },
   ]
+  pipelines = [{ id: 1, name: 'Engines' }]
   personFields: object[] = []
+  /** Whether the search has no person yet that was added through the API. */
+  isSearchLate = false
   organizationFields: object[] = []
   recents: { item: string; id: number; data: object | null; at: string }[] = []
   /** The largest page, so that a few items need several. */
@@ -44,12 +49,24 @@ export class PipedriveAccount {
       return { status: 400, body: { success: false, error: 'marketing_status is not available', code: 'ERR_SCHEMA' } }
     }
     if (path === '/api/v1/recents') return this.#recents(query)
+    if (path === '/api/v2/persons/search') return this.#search(query)
+    if (path.startsWith('/api/v2/persons') && request.method !== 'GET') return this.#save(request)
+    if (request.method === 'POST') return this.#create(path, JSON.parse(request.body) as Record<string, unknown>)
+    if (path === '/api/v1/notes') {
+      const data = this.notes.filter(({ person_id }) => String(person_id) === query.get('person_id'))
+      return { body: { success: true, data: data.length === 0 ? null : data } }
+    }
     const lists: Record<string, () => object[]> = {
       '/api/v2/persons': () => this.#persons(query),
       '/api/v2/organizations': () => changed(this.organizations, query),
       '/api/v2/deals': () => this.#deals(query),
-      '/api/v2/activities': () => changed(this.activities, query).filter((each) => isDone(each, query)),
+      '/api/v2/activities': () => {
+        const person = query.get('person_id')
+        const some = changed(this.activities, query).filter((each) => isDone(each, query))
+        return some.filter(({ person_id }) => person === null || String(person_id) === person)
+      },
       '/api/v2/stages': () => this.stages,
+      '/api/v2/pipelines': () => this.pipelines,
       '/api/v2/personFields': () => this.personFields,
       '/api/v2/organizationFields': () => this.organizationFields,
     }
@@ -64,12 +81,69 @@ export class PipedriveAccount {
     return { body: { success: true, data: all.slice(from, from + size), additional_data: { next_cursor: next } } }
   }
 
+  /** An exact search for an address, which ignores case. */
+  #search(query: URLSearchParams): SystemResponse {
+    if (query.get('fields') !== 'email' || query.get('exact_match') !== 'true') return malformed('not an exact search')
+    const term = query.get('term')?.toLowerCase()
+    const known = this.persons.filter(({ id }) => !this.isSearchLate || id < ADDED_FROM)
+    const found = known.filter(({ emails }) => addressesOf(emails).includes(term ?? ''))
+    const items = found.map(({ id, name }) => ({ result_score: 1, item: { id, type: 'person', name } }))
+    return { body: { success: true, data: { items }, additional_data: { next_cursor: null } } }
+  }
+
+  /** Adds or changes a person. */
+  #save({ method, path, body }: SystemRequest): SystemResponse {
+    const { name, emails, phones, custom_fields, ...others } = JSON.parse(body) as Record<string, unknown>
+    const [unknown] = Object.keys(others)
+    if (unknown !== undefined) return malformed(`${unknown} is not allowed`)
+    const custom = isObject(custom_fields) ? custom_fields : {}
+    for (const [key, value] of Object.entries(custom)) {
+      const field = this.personFields.find((each) => 'field_code' in each && each.field_code === key)
+      if (!field || !fits(field, value)) return malformed(`custom_fields.${key} is not valid`)
+    }
+    const id = Number(path.split('/').at(-1))
+    const isNew = method === 'POST'
+    if (isNew && typeof name !== 'string') return malformed('name is required')
+    if (isNew) {
+      this.persons.push(person(ADDED_FROM + this.persons.length, { emails: [], add_time: justNow() }))
+    }
+    const found = isNew ? this.persons.at(-1) : this.persons.find((each) => each.id === id)
+    if (!found) return { status: 404, body: { success: false, error: 'Person not found', code: 'ERR_NOT_FOUND' } }
+    const [first, ...rest] = typeof name === 'string' ? name.split(' ') : []
+    const names = first === undefined ? {} : { name, first_name: first, last_name: rest.join(' ') || null }
+    const lists = { ...(emails === undefined ? {} : { emails }), ...(phones === undefined ? {} : { phones }) }
+    const before = isObject(found.custom_fields) ? found.custom_fields : {}
+    // A test may have moved the time ahead.
+    const [, update_time] = [found.update_time, justNow()].toSorted()
+    Object.assign(found, names, lists, { custom_fields: { ...before, ...custom }, update_time })
+    return { status: isNew ? 201 : 200, body: { success: true, data: found } }
+  }
+
   /** Deletes as a person does: lists no longer have it. */
   delete(item: 'person' | 'organization', id: number, at = new Date()): void {
     const list = item === 'person' ? this.persons : this.organizations
     const index = list.findIndex((each) => each.id === id)
     const [deleted] = list.splice(index, 1)
     this.recents.push({ item, id, data: { ...deleted, active_flag: false }, at: at.toISOString() })
+  }
+
+  /** Notes of v1 and activities of v2, whose person is a participant. */
+  #create(path: string, body: Record<string, unknown>): SystemResponse {
+    const now = new Date().toISOString().replace(/\.\d+Z$/, 'Z')
+    const id = 1_000 + this.notes.length + this.activities.length
+    const participants = body.participants as { person_id: number; primary: boolean }[] | undefined
+    const person = path === '/api/v1/notes' ? body.person_id : participants?.find(({ primary }) => primary)?.person_id
+    if (!this.persons.some((each) => each.id === person)) {
+      return { status: 400, body: { success: false, error: 'Person not found', code: 'ERR_SCHEMA' } }
+    }
+    if (path === '/api/v1/notes') {
+      const add_time = now.replace('T', ' ').replace('Z', '')
+      this.notes.push({ id, person_id: Number(person), content: String(body.content), add_time })
+    } else {
+      const times = { update_time: now, marked_as_done_time: body.done === true ? now : null, is_deleted: false }
+      this.activities.push({ id, ...body, person_id: person, ...times })
+    }
+    return { status: 201, body: { success: true, data: { id, ...body } } }
   }
 
   #persons(query: URLSearchParams): object[] {
@@ -138,17 +212,46 @@ export class PipedriveAccount {
   }
 }
 
+function malformed(error: string): SystemResponse {
+  return { status: 400, body: { success: false, error, code: 'ERR_SCHEMA_VALIDATION_FAILED' } }
+}
+
+function addressesOf(emails: unknown): string[] {
+  return (emails as { value: string }[]).map(({ value }) => value.toLowerCase())
+}
+
+/** Whether a custom field takes a value. */
+function fits(field: object, value: unknown): boolean {
+  const { field_type: type, options } = field as { field_type: string; options: { id: number }[] | null }
+  const isOption = (id: unknown) => options?.some((option) => option.id === id) ?? false
+  if (value === null) return true
+  if (type === 'double') return typeof value === 'number'
+  if (type === 'date') return typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value)
+  if (type === 'enum') return isOption(value)
+  // An empty list is refused: null clears the field.
+  if (type === 'set') return Array.isArray(value) && value.length > 0 && value.every(isOption)
+  return typeof value === 'string'
+}
+
 function changed(items: readonly Item[], query: URLSearchParams): Item[] {
   const [since, until] = [query.get('updated_since') ?? '', query.get('updated_until') ?? '9999']
   const some = items.filter(({ update_time }) => update_time >= since && update_time < until)
-  const key = query.get('sort_by') === 'update_time' ? 'update_time' : 'id'
-  return some.toSorted((a, b) => (a[key] < b[key] ? -1 : a[key] > b[key] ? 1 : 0))
+  const by = query.get('sort_by') ?? 'id'
+  const sorted = some.toSorted((a, b) => (keyOf(a, by) < keyOf(b, by) ? -1 : keyOf(a, by) > keyOf(b, by) ? 1 : 0))
+  return query.get('sort_direction') === 'desc' ? sorted.reverse() : sorted
+}
+
+function keyOf(item: Item, by: string): string | number {
+  const key = item[by]
+  return typeof key === 'string' ? key : item.id
 }
 
 function isDone({ done }: Item, query: URLSearchParams): boolean {
   return query.get('done') === null || String(done) === query.get('done')
 }
 
+/** The ids of persons that were added through the API. */
+const ADDED_FROM = 1_000
 const LONG_AGO = '2026-01-01T00:00:00Z'
 
 /** A time that is after every read so far. */
@@ -175,13 +278,15 @@ export function person(id: number, more: object = {}): Item {
 }
 
 export function deal(id: number, person_id: number, more: object = {}): Item {
-  const value = { value: 100, currency: 'EUR', stage_id: 1, status: 'open', is_deleted: false }
+  const value = { value: 100, currency: 'EUR', stage_id: 1, pipeline_id: 1, status: 'open', is_deleted: false }
+  const times = { add_time: LONG_AGO, stage_change_time: null, won_time: null, lost_time: null }
   return {
     id,
     title: `Deal ${id}`,
     person_id,
     org_id: null,
     ...value,
+    ...times,
     update_time: LONG_AGO,
     custom_fields: {},
     ...more,

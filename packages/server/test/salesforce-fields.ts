@@ -35,6 +35,8 @@ export const TYPES: Record<string, Record<string, string>> = {
     FirstName: 'string',
     LastName: 'string',
     Email: 'email',
+    Title: 'string',
+    City: 'string',
     Company: 'string',
     Status: 'picklist',
     IsConverted: 'boolean',
@@ -42,12 +44,34 @@ export const TYPES: Record<string, Record<string, string>> = {
     MasterRecordId: 'reference',
     OwnerId: 'reference',
   },
+  Opportunity: {
+    Name: 'string',
+    StageName: 'picklist',
+    Amount: 'currency',
+    CurrencyIsoCode: 'picklist',
+    IsClosed: 'boolean',
+    IsWon: 'boolean',
+    CreatedDate: 'datetime',
+    LastStageChangeDate: 'datetime',
+    LastModifiedDate: 'datetime',
+    OwnerId: 'reference',
+  },
+  OpportunityContactRole: {
+    OpportunityId: 'reference',
+    ContactId: 'reference',
+    IsPrimary: 'boolean',
+    CreatedDate: 'datetime',
+  },
+  OpportunityHistory: { OpportunityId: 'reference', StageName: 'picklist', CreatedDate: 'datetime' },
+  OpportunityStage: { ApiName: 'string', MasterLabel: 'string', IsClosed: 'boolean' },
   Task: {
     Subject: 'combobox',
     Description: 'textarea',
     Status: 'picklist',
     IsClosed: 'boolean',
     CompletedDateTime: 'datetime',
+    CreatedDate: 'datetime',
+    TaskSubtype: 'picklist',
     ActivityDate: 'date',
     WhoId: 'reference',
     WhatId: 'reference',
@@ -66,4 +90,16 @@ export const TYPES: Record<string, Record<string, string>> = {
 }
 
 /** Those of every object. */
-export const COMMON = { Id: 'id', IsDeleted: 'boolean', SystemModstamp: 'datetime', 'Owner.Name': 'string' }
+export const COMMON = {
+  Id: 'id',
+  IsDeleted: 'boolean',
+  CreatedDate: 'datetime',
+  SystemModstamp: 'datetime',
+  'Owner.Name': 'string',
+}
+
+/** Fields that nobody may change. */
+export const READ_ONLY = [...Object.keys(COMMON), 'IsConverted', 'ConvertedContactId', 'MasterRecordId']
+
+/** What a new record needs. */
+export const REQUIRED: Record<string, readonly string[]> = { Contact: ['LastName'], Lead: ['LastName', 'Company'] }

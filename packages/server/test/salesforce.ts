@@ -1,5 +1,5 @@
 import type { SystemRequest, SystemResponse } from './connected-system.ts'
-import { COMMON, TYPES } from './salesforce-fields.ts'
+import { COMMON, READ_ONLY, REQUIRED, TYPES } from './salesforce-fields.ts'
 import { matches, parseSoql, type Soql } from './soql.ts'
 
 type Value = string | number | boolean | null
@@ -7,6 +7,9 @@ type SalesforceObject = Record<string, Value> & { Id: string; SystemModstamp: st
 
 const VERSION = '/services/data/v62.0'
 const LIMIT_EXCEEDED = { errorCode: 'REQUEST_LIMIT_EXCEEDED', message: 'TotalRequests Limit exceeded.' }
+
+/** A record of a collection. */
+type Sent = Record<string, Value> & { attributes: { type: string }; id?: string }
 
 interface Job {
   soql: Soql
@@ -26,6 +29,15 @@ export class SalesforceOrganization {
     Account: [],
     Contact: [],
     Lead: [],
+    Opportunity: [],
+    OpportunityContactRole: [],
+    OpportunityHistory: [],
+    OpportunityStage: [
+      record(idOf('01J', 1), { ApiName: 'Prospecting', MasterLabel: 'Prospecting', IsClosed: false }),
+      record(idOf('01J', 2), { ApiName: 'Proposal', MasterLabel: 'Proposal/Price Quote', IsClosed: false }),
+      record(idOf('01J', 3), { ApiName: 'Closed Won', MasterLabel: 'Closed Won', IsClosed: true }),
+      record(idOf('01J', 4), { ApiName: 'Closed Lost', MasterLabel: 'Closed Lost', IsClosed: true }),
+    ],
     Task: [],
     Event: [],
   }
@@ -38,6 +50,10 @@ export class SalesforceOrganization {
   /** How often the state of a new job is asked for until it is complete; null: it fails. */
   pollsOfJobs: number | null = 0
   readonly jobs = new Map<string, Job>()
+  /** What a trigger makes of a value that is saved. */
+  stored = (_field: string, value: Value): Value => value
+  /** A validation rule: the error of a record that it refuses. */
+  problemOf = (_record: Record<string, Value>): string | null => null
   isLimited = false
   usage = '18/15000'
   accessToken = ''
@@ -60,11 +76,13 @@ export class SalesforceOrganization {
   #rest(method: string, path: string, { query, body }: SystemRequest): SystemResponse {
     const [, resource = '', first = '', last = ''] = path.split('/')
     if (resource === 'sobjects' && last === 'describe') return this.#describe(first)
+    if (resource === 'sobjects' && first === 'Task' && method === 'POST') return this.#createTask(body)
     if (resource === 'query' || resource === 'queryAll') {
       return first === ''
         ? this.#query(query.get('q') ?? '', resource === 'queryAll')
         : this.#queryMore(resource, first)
     }
+    if (resource === 'composite' && first === 'sobjects' && last === '') return this.#save(method, body)
     if (resource !== 'jobs' || first !== 'query') return notFound()
     const [, , , id = '', results] = path.split('/')
     if (id === '') return method === 'POST' ? this.#createJob(body) : notFound()
@@ -79,6 +97,20 @@ export class SalesforceOrganization {
     return { body: describeJob(id, job) }
   }
 
+  #createTask(body: string): SystemResponse {
+    const fields = JSON.parse(body) as Record<string, Value>
+    const isKnown = [...(this.records.Contact ?? []), ...(this.records.Lead ?? [])].some(
+      ({ Id }) => Id === fields.WhoId,
+    )
+    if (!isKnown) return refused(400, { errorCode: 'MALFORMED_ID', message: 'Name ID: id value of incorrect type' })
+    const id = idOf('00T', 900 + ++this.#numbers)
+    const now = new Date().toISOString()
+    const times = { CreatedDate: now, CompletedDateTime: now, LastModifiedDate: now, SystemModstamp: now }
+    const IsClosed = fields.Status === 'Completed'
+    this.records.Task?.push(record(id, { ...fields, ...times, IsClosed }))
+    return { status: 201, body: { id, success: true, errors: [] } }
+  }
+
   #describe(sobject: string): SystemResponse {
     const types = TYPES[sobject]
     if (!types || this.hidden.includes(sobject)) return notFound()
@@ -86,9 +118,55 @@ export class SalesforceOrganization {
     const visible = Object.entries({ ...common, ...types }).filter(([name]) => !this.#isHidden(sobject, name))
     const fields = visible.map(([name, type]) => {
       const length = type === 'textarea' ? 32_000 : type === 'string' ? 255 : 0
-      return { name, type, length, custom: name.endsWith('__c'), label: name, nillable: true }
+      const updateable = !READ_ONLY.includes(name)
+      return { name, type, length, custom: name.endsWith('__c'), label: name, nillable: true, updateable }
     })
     return { body: { name: sobject, custom: false, queryable: true, fields } }
+  }
+
+  /** Creates or changes a collection of records. A value of another type than its field makes the whole request malformed. */
+  #save(method: string, body: string): SystemResponse {
+    const { records = [] } = JSON.parse(body) as { records?: Sent[] }
+    if (records.length > 200) return refused(400, { errorCode: 'LIMIT_EXCEEDED', message: 'At most 200 records' })
+    const misfit = records.find(({ attributes: { type }, id: _, ...sent }) =>
+      Object.entries(sent).some(([name, value]) => !fits(TYPES[type]?.[name], value)),
+    )
+    if (misfit) {
+      return refused(400, { errorCode: 'JSON_PARSER_ERROR', message: 'Cannot deserialize instance of a field' })
+    }
+    return { body: records.map((each) => (method === 'POST' ? this.#create(each) : this.#change(each))) }
+  }
+
+  #create({ attributes: { type }, ...sent }: Sent): object {
+    const missing = REQUIRED[type]?.filter((name) => (sent[name] ?? '') === '') ?? []
+    if (missing.length > 0) {
+      return unsaved('REQUIRED_FIELD_MISSING', `Required fields are missing: [${missing.join(', ')}]`, missing)
+    }
+    const id = idOf(type === 'Lead' ? '00Q' : '003', 1_000_000 + ++this.#numbers)
+    const time = new Date().toISOString()
+    const created = record(id, { CreatedDate: time, IsConverted: type === 'Lead' ? false : null })
+    this.records[type]?.push(created)
+    return this.#set(type, created, sent)
+  }
+
+  #change({ attributes: { type }, id, ...sent }: Sent): object {
+    const found = this.records[type]?.find(({ Id }) => Id === id)
+    if (!found) return unsaved('INVALID_CROSS_REFERENCE_KEY', 'invalid cross reference id')
+    if (found.IsDeleted === true) return unsaved('ENTITY_IS_DELETED', 'entity is deleted')
+    if (found.IsConverted === true) return unsaved('CANNOT_UPDATE_CONVERTED_LEAD', 'cannot reference converted lead')
+    return this.#set(type, found, sent)
+  }
+
+  #set(type: string, target: SalesforceObject, sent: Record<string, Value>): object {
+    const isKnown = (name: string) =>
+      Object.hasOwn(TYPES[type] ?? {}, name) && !READ_ONLY.includes(name) && !this.#isHidden(type, name)
+    const unknown = Object.keys(sent).filter((name) => !isKnown(name))
+    if (unknown.length > 0) return unsaved('INVALID_FIELD_FOR_INSERT_UPDATE', `Unable to save: ${unknown}`, unknown)
+    const problem = this.problemOf(sent)
+    if (problem !== null) return unsaved('FIELD_CUSTOM_VALIDATION_EXCEPTION', problem)
+    const saved = Object.entries(sent).map(([name, value]) => [name, this.stored(name, value)] as const)
+    Object.assign(target, Object.fromEntries(saved), { SystemModstamp: new Date().toISOString() })
+    return { id: target.Id, success: true, errors: [] }
   }
 
   #query(text: string, isAll: boolean): SystemResponse {
@@ -197,6 +275,17 @@ export class SalesforceOrganization {
   }
 }
 
+function unsaved(statusCode: string, message: string, fields: readonly string[] = []): object {
+  return { success: false, errors: [{ statusCode, message, fields }] }
+}
+
+function fits(type: string | undefined, value: Value): boolean {
+  if (value === null) return true
+  if (type === 'boolean') return typeof value === 'boolean'
+  const isNumber = ['int', 'double', 'currency', 'percent'].includes(type ?? '')
+  return isNumber ? typeof value === 'number' : typeof value === 'string'
+}
+
 function describeJob(id: string, { soql, isAll, state }: Job) {
   const job = { id, operation: isAll ? 'queryAll' : 'query', object: soql.sobject, state, apiVersion: 62 }
   return {
@@ -234,6 +323,7 @@ function notFound(): SystemResponse {
 export function record(Id: string, more: Record<string, Value> = {}): SalesforceObject {
   return {
     Id,
+    CreatedDate: '2026-01-01T00:00:00.000Z',
     SystemModstamp: '2026-01-01T00:00:00.000Z',
     IsDeleted: false,
     'Owner.Name': 'Olga Owner',

@@ -10,7 +10,11 @@ export interface Soql {
 
 type Value = string | number | boolean | null
 type Row = Readonly<Record<string, Value>>
-type Condition = { all: Condition[] } | { any: Condition[] } | { field: string; operator: string; value: Value }
+type Condition =
+  | { all: Condition[] }
+  | { any: Condition[] }
+  | { field: string; operator: string; value: Value }
+  | { field: string; values: Value[] }
 
 const QUERY = /^SELECT (?<fields>[\w., ]+) FROM (?<sobject>\w+)(?: WHERE (?<where>.+?))?(?: ORDER BY (?<orderBy>\w+))?$/
 
@@ -30,13 +34,19 @@ export function parseSoql(text: string): Soql | null {
 export function matches(condition: Condition, row: Row): boolean {
   if ('all' in condition) return condition.all.every((each) => matches(each, row))
   if ('any' in condition) return condition.any.some((each) => matches(each, row))
-  const { field, operator, value } = condition
-  const stored = row[field] ?? null
+  const stored = row[condition.field] ?? null
+  // Texts are equal regardless of case.
+  if ('values' in condition) return condition.values.map(folded).includes(folded(stored))
+  const { operator, value } = condition
   if (operator === '=') return comparable(stored) === comparable(value)
   if (operator === '!=') return comparable(stored) !== comparable(value)
   if (stored === null || value === null) return false
   const [a, b] = [Number(comparable(stored)), Number(comparable(value))]
   return { '>=': a >= b, '<=': a <= b, '>': a > b, '<': a < b }[operator] ?? false
+}
+
+function folded(value: Value): Value {
+  return typeof value === 'string' ? value.toLowerCase() : value
 }
 
 /** Times as numbers. */
@@ -45,7 +55,7 @@ function comparable(value: Value): Value {
 }
 
 function tokensOf(text: string): string[] {
-  return text.match(/\(|\)|[<>!]?=|[<>]|'[^']*'|[^\s()<>=!]+/g) ?? []
+  return text.match(/\(|\)|[<>!]?=|[<>]|'(?:[^'\\]|\\.)*'|,|[^\s()<>=!,]+/g) ?? []
 }
 
 /** As in SOQL, AND and OR cannot be mixed without parentheses. */
@@ -70,16 +80,30 @@ function parseCondition(tokens: string[], compared: string[]): Condition {
     if (tokens.shift() !== ')') throw new Error('a parenthesis is not closed')
     return inner
   }
+  if (/^\w+$/.test(field) && operator === 'IN') {
+    tokens.splice(0, 2)
+    compared.push(field)
+    return { field, values: parseList(tokens) }
+  }
   if (!/^\w[\w.]*$/.test(field) || !/^([<>!]?=|[<>])$/.test(operator)) throw new Error('not a condition')
   tokens.splice(0, 3)
   compared.push(field)
   return { field, operator, value: literalValue(literal) }
 }
 
+function parseList(tokens: string[]): Value[] {
+  const values: Value[] = []
+  for (let before = tokens.shift(); before !== ')'; before = tokens.shift()) {
+    if (before !== '(' && before !== ',') throw new Error('not a list')
+    values.push(literalValue(tokens.shift() ?? ''))
+  }
+  return values
+}
+
 function literalValue(literal: string): Value {
   if (literal === 'true' || literal === 'false') return literal === 'true'
   if (literal === 'null') return null
-  if (literal.startsWith("'")) return literal.slice(1, -1)
+  if (literal.startsWith("'")) return literal.slice(1, -1).replace(/\\(.)/g, '$1')
   if (/^\d{4}-\d\d-\d\dT/.test(literal) && Number.isFinite(Date.parse(literal))) return literal
   if (/^-?\d+(\.\d+)?$/.test(literal)) return Number(literal)
   throw new Error(`not a literal: ${literal}`)

@@ -85,6 +85,7 @@ export const OPENS_NOTHING: Record<string, string> = {
 /** Operations of other tags that open a way, and reads that show data under another scope. */
 export const OTHERS: Record<string, string[]> = {
   rotateIdentitySecret: WRITES,
+  setConnectionActivities: ['contacts:read', 'agents:read'],
   setConnectionWriteBack: ['contacts:read', ...WRITES],
   setEmailAccount: ['contacts:read', 'contacts:write'],
   rereadMailbox: ['contacts:read', 'contacts:write'],

@@ -38,11 +38,8 @@ export function readContext(): void {
   }).slice(0, -1)
 }
 
-/**
- * Records an event of this page; `page` overrides the current URL, title and time.
- * @returns whether it is sent: the site may exclude or drop it.
- */
-export function capture(event: string, data: Record<string, unknown>, page: Partial<TrackedEvent> = {}): unknown {
+/** Records an event of this page; `page` overrides the current URL, title and time. The site may exclude or drop it. */
+export function capture(event: string, data: Record<string, unknown>, page: Partial<TrackedEvent> = {}): void {
   if (!isActive() || ` ${options.exclude} `.includes(` ${event} `)) return
   const title = cut(document.title)
   const captured = { event_id: newId(), event, timestamp: now(), url: redact(location.href), title, ...page, data }
@@ -50,9 +47,7 @@ export function capture(event: string, data: Record<string, unknown>, page: Part
   const check: unknown = window[beforeSend as never] ?? beforeSend
   // If the check throws or does not exist, the event is dropped.
   const approved = check ? attempt(() => (check as (event: TrackedEvent) => TrackedEvent)(captured)) : captured
-  if (!isPlain(approved)) return
-  add('', serialize(approved))
-  return 1
+  if (isPlain(approved)) add('', serialize(approved))
 }
 
 /**

@@ -6,6 +6,8 @@ export interface TrackedEvent {
   url: string
   title: string
   referrer?: string
+  /** An email address that identifies the visitor, as a form does. It is not stored with the event. */
+  lead?: string
   data: Record<string, unknown>
 }
 

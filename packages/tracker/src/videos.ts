@@ -1,4 +1,4 @@
-import { capture, identify } from './capture.ts'
+import { capture } from './capture.ts'
 import { describe, isUnder } from './dom.ts'
 import { options } from './options.ts'
 import { type Playback, playerOf, type Report, watchPlayers } from './players.ts'
@@ -70,17 +70,21 @@ const report: Report = (element, event, playback) => {
   }
 }
 
-function captureVideo(what: string, element: Element, playback: Playback, more: object = {}): unknown {
+function captureVideo(what: string, element: Element, playback: Playback, more: object = {}, lead?: object): void {
   if (isUnder(element)) return
   const tenths = (seconds: number) => Math.round(seconds * 10) / 10
-  return capture(`video_${what}`, {
-    ...playback,
-    ...describe(element),
-    video_title: cut(playback.video_title),
-    duration: tenths(playback.duration),
-    position: tenths(playback.position),
-    ...more,
-  })
+  capture(
+    `video_${what}`,
+    {
+      ...playback,
+      ...describe(element),
+      video_title: cut(playback.video_title),
+      duration: tenths(playback.duration),
+      position: tenths(playback.position),
+      ...more,
+    },
+    lead,
+  )
 }
 
 /** Records a conversion if the submitted form is shown over a video, as players show email forms. */
@@ -97,6 +101,7 @@ export function captureOverlay(form: Element, email: string, formId: string | un
 /** The address stays in the page, unless the site says that it identifies the visitor. */
 function captureConversion(form: Element, player: Element, email: string, formId?: string): void {
   const playback = 'currentTime' in player ? stateOf(player as Player) : playerOf(player)
-  if (!playback || !ADDRESS.test(email) || !captureVideo('conversion', player, playback, { formId })) return
-  if (options.videoLeads === 'on' || isUnder(form, CAPTURE) || isUnder(player, CAPTURE)) identify({ email })
+  if (!playback || !ADDRESS.test(email)) return
+  const isLead = options.videoLeads === 'on' || isUnder(form, CAPTURE) || isUnder(player, CAPTURE)
+  captureVideo('conversion', player, playback, { formId }, isLead ? { lead: email } : {})
 }

@@ -426,6 +426,8 @@ import type {
   SegmentsPage,
   SendEventsInput,
   SendEventsResult,
+  SetConnectionActivitiesInput,
+  SetConnectionActivitiesResult,
   SetConnectionWriteBackInput,
   SetConnectionWriteBackResult,
   SetEmailAccountInput,
@@ -521,6 +523,8 @@ import type {
   WebhookHealthResult,
   WebhookResult,
   WebhooksPage,
+  WriteContactsBackInput,
+  WriteContactsBackResult,
 } from './types.gen.ts'
 
 /** The input and the response of each operation, by its name. */
@@ -773,6 +777,7 @@ export interface OperationTypes {
   sdkScreen: { input: SdkScreenInput; response: SdkResult }
   sdkTrack: { input: SdkTrackInput; response: SdkResult }
   sendEvents: { input: SendEventsInput; response: SendEventsResult }
+  setConnectionActivities: { input: SetConnectionActivitiesInput; response: SetConnectionActivitiesResult }
   setConnectionWriteBack: { input: SetConnectionWriteBackInput; response: SetConnectionWriteBackResult }
   setEmailAccount: { input: SetEmailAccountInput; response: EmailAccountResult }
   setImportFormat: { input: SetImportFormatInput; response: ImportResult }
@@ -820,6 +825,7 @@ export interface OperationTypes {
   updateWebhook: { input: UpdateWebhookInput; response: UpdateWebhookResult }
   uploadImport: { input: UploadImportInput; response: ImportResult }
   verifyDomain: { input: VerifyDomainInput; response: VerifyDomainResult }
+  writeContactsBack: { input: WriteContactsBackInput; response: WriteContactsBackResult }
 }
 
 /** A method for each operation of the API, under its name in the API reference. */
@@ -3053,6 +3059,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Set whether notes and mails of agents are stored in a connected system as activities of the contact.
+   *
+   * Stores notes and sent mails from then on, once the action was executed, if the system has the contact. They are not read back. Needs the scope `settings:write`. Also needs the scopes `contacts:read` and `agents:read`.
+   */
+  setConnectionActivities(input: SetConnectionActivitiesInput, options?: RequestOptions): Promise<SetConnectionActivitiesResult> {
+    return this.call('PUT /v1/connections/{connection_id}/activities', input, options)
+  }
+
+  /**
    * Set which contact properties are written back to a connected system, or turn write-back off.
    *
    * Only changes made after this are written. The service checks that the system has the fields. Needs the scope `settings:write`. Also needs the scopes `contacts:read`, `contacts:write`, `companies:write` and `events:write`.
@@ -3473,5 +3488,14 @@ export class Operations extends Caller {
    */
   verifyDomain(input: VerifyDomainInput, options?: RequestOptions): Promise<VerifyDomainResult> {
     return this.call('POST /v1/domains/{domain_id}/verify', input, options)
+  }
+
+  /**
+   * Write contacts to a connected system now, and create those that it does not have.
+   *
+   * The contacts are written within seconds, with the properties that are written back. A contact that the system does not have is created, whether or not `create_missing` is set. A record with the same email is linked instead. Needs the scope `contacts:write`. Also needs the scope `contacts:read`.
+   */
+  writeContactsBack(input: WriteContactsBackInput, options?: RequestOptions): Promise<WriteContactsBackResult> {
+    return this.call('POST /v1/connections/{connection_id}/write-back', input, options)
   }
 }

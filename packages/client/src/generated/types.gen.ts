@@ -203,7 +203,7 @@ export type AgentSettings = {
 };
 
 /**
- * What has an agent look at a contact: `event`, with `where` if not every such event counts, or `segment_entered`.
+ * What has an agent look at a contact: `event`, with `where` if not every such event counts, `segment_entered`, or `score`.
  */
 export type AgentTrigger = {
     event?: string;
@@ -215,6 +215,16 @@ export type AgentTrigger = {
      * The id of a segment of contacts.
      */
     segment_entered?: string;
+    /**
+     * A score of contacts, which is a computed property.
+     */
+    score?: {
+        name: string;
+        /**
+         * The score rises from below this to at least this.
+         */
+        gte: number;
+    };
 };
 
 export type AggregateResult = {
@@ -1258,6 +1268,10 @@ export type Connection = {
      * null: nothing is written back.
      */
     write_back: WriteBack | null;
+    /**
+     * null: notes and mails of agents are not stored in the system.
+     */
+    activities: StoredActivities | null;
     created_at: string;
     updated_at: string;
 };
@@ -1268,15 +1282,15 @@ export type Connection = {
 export type ConnectionError = {
     error_id: string;
     /**
-     * null: the record could not be written back to the connected system.
+     * null: the record could not be written to the connected system.
      */
     run_id: string | null;
     /**
-     * `write_back`: a contact that could not be written to the connected system.
+     * `write_back`: a contact that could not be written to the connected system. `activities`: a note or a mail of an agent that could not be stored there.
      */
     object: string;
     /**
-     * The record's id in the connected system; for `write_back`, our contact_id.
+     * The record's id in the connected system; for `write_back` and `activities`, our contact_id.
      */
     external_id: string;
     code: string;
@@ -1367,6 +1381,10 @@ export type Connector = {
      * Whether changed contacts can be written back to the system.
      */
     can_write_back: boolean;
+    /**
+     * Whether notes and mails of agents can be stored in the system as activities.
+     */
+    can_store_activities: boolean;
 };
 
 export type ConnectorResult = {
@@ -1414,6 +1432,9 @@ export type Contact = {
     properties_provenance?: {
         [key: string]: Provenance;
     };
+    scores?: {
+        [key: string]: ContactScore;
+    };
 };
 
 export type ContactEnrichment = {
@@ -1447,6 +1468,17 @@ export type ContactResult = {
     status: 'success';
     contact: Contact;
     warnings?: Array<string>;
+};
+
+export type ContactScore = {
+    /**
+     * The sum of the points of `reasons`, as of now; the property follows within 10 seconds.
+     */
+    value: number;
+    /**
+     * The rules that match, in their order.
+     */
+    reasons: Array<ScoreReason>;
 };
 
 export type ContactVisitor = {
@@ -3447,6 +3479,9 @@ export type ListedContact = {
     properties_provenance?: {
         [key: string]: Provenance;
     };
+    scores?: {
+        [key: string]: ContactScore;
+    };
 };
 
 export type ListedImport = {
@@ -4387,6 +4422,14 @@ export type RequestProblemsPage = {
     warnings?: Array<string>;
 };
 
+export type RequestedContact = {
+    contact_id: string;
+    /**
+     * `waiting`: it is written within seconds. `not_found`: no contact has this id. `no_email`: the system does not have the contact, which has no email. `opted_out`: the system does not have the contact, and something stops outreach to it, so it is not created.
+     */
+    status: 'waiting' | 'not_found' | 'no_email' | 'opted_out';
+};
+
 export type RereadMailboxResult = {
     status: 'success';
     identity_id: string;
@@ -4545,9 +4588,9 @@ export type Run = {
     agent_id: string;
     status: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
     /**
-     * `event` and `segment_entered`: a trigger of the agent, which is in `triggered_by`. `proposal`: the run records an action that someone proposed for the agent, which evaluated nothing.
+     * `event`, `segment_entered` and `score`: a trigger of the agent, which is in `triggered_by`. `proposal`: the run records an action that someone proposed for the agent, which evaluated nothing.
      */
-    trigger: 'manual' | 'schedule' | 'event' | 'segment_entered' | 'proposal';
+    trigger: 'manual' | 'schedule' | 'event' | 'segment_entered' | 'score' | 'proposal';
     /**
      * The trigger of the agent that noticed the contacts; null if no trigger did.
      */
@@ -4609,9 +4652,9 @@ export type RunDetail = {
     agent_id: string;
     status: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
     /**
-     * `event` and `segment_entered`: a trigger of the agent, which is in `triggered_by`. `proposal`: the run records an action that someone proposed for the agent, which evaluated nothing.
+     * `event`, `segment_entered` and `score`: a trigger of the agent, which is in `triggered_by`. `proposal`: the run records an action that someone proposed for the agent, which evaluated nothing.
      */
-    trigger: 'manual' | 'schedule' | 'event' | 'segment_entered' | 'proposal';
+    trigger: 'manual' | 'schedule' | 'event' | 'segment_entered' | 'score' | 'proposal';
     /**
      * The trigger of the agent that noticed the contacts; null if no trigger did.
      */
@@ -4689,8 +4732,19 @@ export type SavedViewResult = {
     warnings?: Array<string>;
 };
 
+export type ScoreReason = {
+    points: number;
+    /**
+     * The filter of the rule as a sentence.
+     */
+    text: string;
+};
+
 export type ScoreRule = {
     filter: SegmentFilter;
+    /**
+     * Added to the score while the filter matches; may be negative.
+     */
     points: number;
 };
 
@@ -4930,6 +4984,16 @@ export type SentParticipant = {
     name?: string | null;
 };
 
+export type SetConnectionActivitiesResult = {
+    status: 'success';
+    connection: Connection;
+    /**
+     * Whether this changed anything.
+     */
+    changed: boolean;
+    warnings?: Array<string>;
+};
+
 export type SetConnectionWriteBackResult = {
     status: 'success';
     connection: Connection;
@@ -5086,6 +5150,17 @@ export type StartAuthorizationResult = {
     authorization_url: string;
     expires_at: string;
     warnings?: Array<string>;
+};
+
+export type StoredActivities = {
+    /**
+     * Notes and mails that have not been stored yet.
+     */
+    waiting: number;
+    /**
+     * Why the last one could not be stored. It is retried.
+     */
+    error: string | null;
 };
 
 export type SubmitFormResult = {
@@ -6232,13 +6307,22 @@ export type WriteBackProperty = {
      */
     property: string;
     /**
-     * The connected system's name of the field.
+     * The connected system's name of the field, as its API calls it.
      */
     target: string;
     /**
      * Which value wins if the values differ. `ours`: the value here is written, and changes in the system do not replace it. `theirs`: the value in the system stays, and only blank fields there are filled. `newest`: the later change wins.
      */
     conflict: 'ours' | 'theirs' | 'newest';
+};
+
+export type WriteContactsBackResult = {
+    status: 'success';
+    /**
+     * In the order of the request.
+     */
+    contacts: Array<RequestedContact>;
+    warnings?: Array<string>;
 };
 
 export type AddDomainInput = {
@@ -6568,7 +6652,7 @@ export type CreateComputedPropertyInput = {
      */
     within_days?: number | null;
     /**
-     * In place of a function: the sum of the points of the filters that hold.
+     * In place of a function: the value is the sum of the points of the filters that match.
      */
     score?: Array<ScoreRule>;
 };
@@ -7153,7 +7237,7 @@ export type ExportContactsInput = {
      */
     fields?: string;
     /**
-     * What to add. Comma-separated list of: provenance.
+     * What to add. Comma-separated list of: provenance, scores.
      */
     include?: string;
     /**
@@ -7458,7 +7542,7 @@ export type GetContactInput = {
      */
     events_limit?: string;
     /**
-     * What to add. Comma-separated list of: provenance, raw.
+     * What to add. Comma-separated list of: provenance, raw, scores.
      */
     include?: string;
     /**
@@ -8716,7 +8800,7 @@ export type ListContactsInput = {
      */
     fields?: string;
     /**
-     * What to add. Comma-separated list of: provenance.
+     * What to add. Comma-separated list of: provenance, scores.
      */
     include?: string;
 };
@@ -8783,6 +8867,10 @@ export type ListDuplicatesInput = {
      * Records per page.
      */
     limit?: number;
+    /**
+     * Leaves out pairs with a lower confidence.
+     */
+    min_confidence?: number;
 };
 
 export type ListEmailThreadsInput = {
@@ -10121,6 +10209,17 @@ export type SendEventsInput = {
     }>;
 };
 
+export type SetConnectionActivitiesInput = {
+    /**
+     * The connection.
+     */
+    connection_id: string;
+    /**
+     * false: nothing is stored any more, and what waits is dropped.
+     */
+    enabled: boolean;
+};
+
 export type SetConnectionWriteBackInput = {
     /**
      * The connection.
@@ -10131,7 +10230,7 @@ export type SetConnectionWriteBackInput = {
      */
     properties: Array<WriteBackProperty>;
     /**
-     * Whether to create contacts in the system that do not exist there, if they have an email. Default: false.
+     * Whether to create changed contacts in the system that do not exist there. They need an email, and nothing may stop outreach to them. A record with the same email is linked instead. Default: false.
      */
     create_missing?: boolean;
 };
@@ -10551,7 +10650,7 @@ export type UpdateComputedPropertyInput = {
      */
     within_days?: number | null;
     /**
-     * In place of a function: the sum of the points of the filters that hold.
+     * In place of a function: the value is the sum of the points of the filters that match.
      */
     score?: Array<ScoreRule>;
 };
@@ -10807,4 +10906,12 @@ export type VerifyDomainInput = {
      * The domain.
      */
     domain_id: string;
+};
+
+export type WriteContactsBackInput = {
+    /**
+     * The connection.
+     */
+    connection_id: string;
+    contact_ids: Array<string>;
 };

@@ -170,6 +170,7 @@ export const text = {
       manual: (at: string) => `manually, ${at}`,
       event: (at: string) => `by an event, ${at}`,
       segment_entered: (at: string) => `by an entry into a segment, ${at}`,
+      score: (at: string) => `by a score that rose, ${at}`,
       proposal: (at: string, name: string) => `proposed by ${name}, ${at}`,
     },
     failed: 'The run failed',

@@ -5,6 +5,7 @@ import { FilterOf } from '../filters/filter-context.tsx'
 import { WhereFields } from '../filters/where-fields.tsx'
 import { EventField } from '../ui/event-field.tsx'
 import type { AgentDraft } from './agent-draft.ts'
+import { ScoreSelect } from './score-select.tsx'
 import { SegmentSelect } from './segment-select.tsx'
 import { text } from './text.ts'
 import { newTrigger, type TriggerDraft } from './trigger-draft.ts'
@@ -17,7 +18,7 @@ interface TriggerFieldsProps {
   onChange: (changes: Partial<AgentDraft>) => void
 }
 
-/** The triggers of an agent: events, with conditions on them, and entries into segments. */
+/** The triggers of an agent: events, with conditions on them, entries into segments, and scores that rise. */
 export function TriggerFields({ draft: { triggers, cooldownHours }, onChange }: TriggerFieldsProps) {
   const replace = (changed: TriggerDraft) =>
     onChange({ triggers: triggers.map((each) => (each.id === changed.id ? changed : each)) })
@@ -43,7 +44,7 @@ export function TriggerFields({ draft: { triggers, cooldownHours }, onChange }: 
       ))}
       {triggers.length < TRIGGERS_MAX ? (
         <Group gap="xs">
-          {(['event', 'segment'] as const).map((kind) => (
+          {(['event', 'segment', 'score'] as const).map((kind) => (
             <Button
               key={kind}
               variant="light"
@@ -80,6 +81,21 @@ function Fields({ trigger, onChange }: { trigger: TriggerDraft; onChange: (chang
         value={trigger.segmentId}
         onChange={(segmentId) => onChange({ ...trigger, segmentId })}
       />
+    )
+  }
+  if (trigger.kind === 'score') {
+    const { score, gte } = trigger
+    return (
+      <>
+        <ScoreSelect value={score} onChange={(chosen) => onChange({ ...trigger, score: chosen })} />
+        <NumberInput
+          label={text.triggers.gte}
+          required
+          maw={240}
+          value={gte}
+          onChange={(typed) => onChange({ ...trigger, gte: String(typed) })}
+        />
+      </>
     )
   }
   const { event, where } = trigger

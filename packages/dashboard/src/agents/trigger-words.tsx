@@ -6,12 +6,16 @@ import { useFilterNames } from '../filters/fields.ts'
 import { eventFilterWords } from '../filters/words.ts'
 import { useMay } from '../session/may.ts'
 import { eventLabel } from '../ui/event-words.ts'
+import { formatNumber } from '../ui/format.ts'
+import { propertyLabel } from '../ui/property-value.ts'
 import { Foreign } from '../ui/text.tsx'
 import { text } from './text.ts'
 
 /** A trigger in words: "Page view, where URL path starts with “/pricing”". */
 export function TriggerWords({ trigger }: { trigger: AgentTrigger }) {
-  const { event, where, segment_entered: segmentId } = trigger
+  const { event, where, segment_entered: segmentId, score } = trigger
+  if (score !== undefined)
+    return <Foreign max={200}>{text.triggers.rises(propertyLabel(score.name), formatNumber(score.gte))}</Foreign>
   if (segmentId !== undefined) return <SegmentEntered segmentId={segmentId} />
   if (where === undefined) return <Foreign max={200}>{eventLabel(event ?? '')}</Foreign>
   return <EventWhere event={event ?? ''} where={where} />

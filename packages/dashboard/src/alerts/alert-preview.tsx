@@ -4,7 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { queryOf } from '../api/operation.ts'
 import type { Report } from '../api/types.ts'
 import { formatShare } from '../insights/axis.ts'
-import { shortInterval } from '../insights/interval-keys.ts'
+import { shortInterval, unitOf } from '../insights/interval-keys.ts'
 import { LineChart } from '../insights/line-chart.tsx'
 import type { Interval } from '../insights/question.ts'
 import { SampleMark } from '../insights/sample.tsx'
@@ -91,11 +91,4 @@ function sentenceOf(unit: Interval, keys: readonly string[]): string {
 /** An hour with its day. */
 function momentWords(unit: Interval, key: string): string {
   return unit === 'hour' ? `${shortInterval('day', key.slice(0, 10))} ${key.slice(11, 16)}` : shortInterval(unit, key)
-}
-
-/** What a key stands for: `2026-10-25T02:00+01:00`, `2026-W43`, `2026-10` or `2026-10-25`. */
-function unitOf(key: string): Interval {
-  if (key.includes('T')) return 'hour'
-  if (key.includes('W')) return 'week'
-  return key.length === 'YYYY-MM'.length ? 'month' : 'day'
 }

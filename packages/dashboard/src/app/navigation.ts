@@ -111,6 +111,7 @@ export const NAVIGATION: { label: string | null; items: MainPage[] }[] = [
 const FURTHER_PAGES: Page[] = [
   { label: label.web, icon: IconChartLine, link: linkOptions({ to: '/insights/web' }) },
   { label: label.dashboards, icon: IconChartLine, link: linkOptions({ to: '/insights/dashboards' }), key: 'd' },
+  { label: label.duplicates, icon: IconUsers, link: linkOptions({ to: '/duplicates' }) },
   { label: label.imports, icon: IconUpload, link: linkOptions({ to: '/imports' }) },
   { label: label.systems, icon: IconRefresh, link: linkOptions({ to: '/connections' }), key: 'y' },
   { label: label.webhooks, icon: IconWebhook, link: linkOptions({ to: '/webhooks' }), key: 'w' },

@@ -26,6 +26,7 @@ export const text = {
     workspace: 'Workspace',
     integrations: 'Integrations',
     settings: 'Settings',
+    duplicates: 'Duplicates',
     imports: 'Imports',
     systems: 'Connected systems',
     webhooks: 'Webhooks',

@@ -14,7 +14,7 @@ import { MovableContent, MovablePlace, useSide } from '../ui/movable.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { NotFoundPage, PendingPage } from '../ui/page-states.tsx'
 import { PropertyEditor } from '../ui/property-editor.tsx'
-import { usualNames } from '../ui/property-value.ts'
+import { computedNames, usualNames } from '../ui/property-value.ts'
 import { ExternalLink, Foreign, Moment } from '../ui/text.tsx'
 import { Timeline } from '../ui/timeline.tsx'
 import { CompanyOverview } from './company-overview.tsx'
@@ -105,6 +105,7 @@ function CompanySide({ company }: { company: Company }) {
         <PropertyEditor
           properties={{ ...company.properties, ...fields }}
           first={usualNames(data?.properties)}
+          computed={computedNames(data?.properties)}
           onSave={mayWrite ? save : undefined}
         />
       </Card>

@@ -10,6 +10,7 @@ import { ConfirmDialog } from '../ui/confirm-button.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { useMenuButton } from '../ui/use-menu-button.ts'
+import { ActivitiesDialog } from './activities-dialog.tsx'
 import { EditDialog, isEditable } from './edit-dialog.tsx'
 import { text } from './text.ts'
 import { WriteBackDialog } from './write-back-dialog.tsx'
@@ -30,7 +31,7 @@ export function ConnectionActions({ connection, connector, label }: ConnectionAc
   const toggling = useOperation(isPaused ? 'resumeConnection' : 'pauseConnection', { onError })
   const remove = useOperation('deleteConnection', { onDone: () => navigate({ to: '/connections' }) })
   const { button, afterFocus } = useMenuButton()
-  const [dialog, setDialog] = useState<'reread' | 'edit' | 'write-back' | 'delete' | null>(null)
+  const [dialog, setDialog] = useState<'reread' | 'edit' | 'write-back' | 'activities' | 'delete' | null>(null)
   const close = () => setDialog(null)
   const isReadable = !isPaused && state !== 'signed_out'
   if (!useMay('settings:write')) return null
@@ -69,6 +70,9 @@ export function ConnectionActions({ connection, connector, label }: ConnectionAc
           {connector?.can_write_back ? (
             <Menu.Item onClick={afterFocus(() => setDialog('write-back'))}>{text.writeBack.title(label)}</Menu.Item>
           ) : null}
+          {connector?.can_store_activities ? (
+            <Menu.Item onClick={afterFocus(() => setDialog('activities'))}>{text.activities.title(label)}</Menu.Item>
+          ) : null}
           <Menu.Item color="red" onClick={afterFocus(() => setDialog('delete'))}>
             {text.actions.remove}
           </Menu.Item>
@@ -77,6 +81,7 @@ export function ConnectionActions({ connection, connector, label }: ConnectionAc
       {dialog === 'reread' ? <RereadDialog connection={connection} onClose={close} /> : null}
       {dialog === 'edit' && connector ? <EditDialog {...{ connection, connector, label, onClose: close }} /> : null}
       {dialog === 'write-back' ? <WriteBackDialog connection={connection} label={label} onClose={close} /> : null}
+      {dialog === 'activities' ? <ActivitiesDialog connection={connection} label={label} onClose={close} /> : null}
       <ConfirmDialog
         opened={dialog === 'delete'}
         onClose={close}

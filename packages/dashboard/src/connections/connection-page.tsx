@@ -72,15 +72,28 @@ function factsOf(connection: Connection): [string, ReactNode][] {
       <Foreign key={name}>{String(value)}</Foreign>,
     ]),
     ...(connection.write_back === null ? [] : writeBackFacts(connection.write_back)),
+    ...(connection.activities === null ? [] : activityFacts(connection.activities)),
     [text.one.connected, formatMoment(created_at)],
   ]
 }
 
-function writeBackFacts({ properties, waiting, error }: NonNullable<Connection['write_back']>): [string, ReactNode][] {
+function writeBackFacts(writeBack: NonNullable<Connection['write_back']>): [string, ReactNode][] {
+  const { properties, create_missing, waiting, error } = writeBack
   return [
     [text.one.writesBack, <Foreign key="properties">{properties.map(({ property }) => property).join(', ')}</Foreign>],
+    [text.one.createsMissing, create_missing ? text.one.isCreated : text.one.isNotCreated],
     [text.one.writesWaiting, formatNumber(waiting)],
     ...(error === null ? [] : [[text.one.writeError, <Foreign key="error">{error}</Foreign>] as [string, ReactNode]]),
+  ]
+}
+
+function activityFacts({ waiting, error }: NonNullable<Connection['activities']>): [string, ReactNode][] {
+  return [
+    [text.one.storesActivities, text.one.activitiesStored],
+    [text.one.activitiesWaiting, formatNumber(waiting)],
+    ...(error === null
+      ? []
+      : [[text.one.activitiesError, <Foreign key="activities-error">{error}</Foreign>] as [string, ReactNode]]),
   ]
 }
 

@@ -81,7 +81,14 @@ export const text = {
     lastRun: 'Last run',
     writesBack: 'Written back',
     writesWaiting: 'Contacts waiting to be written',
+    createsMissing: 'Missing contacts',
+    isCreated: 'Created',
+    isNotCreated: 'Not created',
     writeError: 'Write error',
+    storesActivities: 'Agents’ notes and emails',
+    activitiesStored: 'Stored as activities',
+    activitiesWaiting: 'Activities waiting to be stored',
+    activitiesError: 'Activity error',
     failedTitle: 'The last pull failed',
     waitingTitle: 'Waiting to pull again',
     repeated: (ago: string) => `The next attempt starts ${ago}.`,
@@ -166,7 +173,22 @@ export const text = {
     add: 'Add a property',
     remove: (number: number) => `Remove property ${number}`,
     createMissing: (label: string) => `Create contacts that ${label} does not have`,
-    createMissingHint: 'Only contacts that have an email address and are not marked do_not_contact.',
+    createMissingHint:
+      'When a contact changes that has an email address and is not marked do_not_contact. If a record has the same email address, it is linked instead.',
+    fieldHints: {
+      hubspot: 'Enter the internal name of a field, such as jobtitle.',
+      salesforce: 'Enter the API name of a field of contacts, such as Title or Score__c.',
+      pipedrive:
+        'Enter phone, name, or the API key of a custom field, which Pipedrive shows in its settings under Data fields.',
+    } as Readonly<Record<string, string>>,
+  },
+
+  activities: {
+    title: (label: string) => `Store agents’ activities in ${label}`,
+    explanation: (label: string) =>
+      `When an agent has written an approved note or sent an approved email, it is stored with the contact in ${label}, if ${label} has the contact. It is not read back.`,
+    enabled: (label: string) => `Store notes and emails in ${label}`,
+    enabledHint: (label: string) => `Only later ones are stored. If you turn this off, what ${label} has stays there.`,
   },
 
   edit: {

@@ -22,7 +22,8 @@ interface WriteBackDialogProps {
 }
 
 /** Chooses which contact properties are written back to the system. */
-export function WriteBackDialog({ connection: { connection_id, write_back }, label, onClose }: WriteBackDialogProps) {
+export function WriteBackDialog({ connection, label, onClose }: WriteBackDialogProps) {
+  const { connection_id, connector, write_back } = connection
   const [rows, setRows] = useState<WriteBackProperty[]>(write_back?.properties ?? [newRow()])
   const [createsMissing, setCreatesMissing] = useState(write_back?.create_missing ?? false)
   const saving = useOperation('setConnectionWriteBack', { onDone: onClose })
@@ -42,12 +43,15 @@ export function WriteBackDialog({ connection: { connection_id, write_back }, lab
       onSubmit={submit}
       onClose={onClose}
     >
-      <Text size="sm">{words.explanation(label)}</Text>
+      <Text size="sm">
+        {words.explanation(label)} {words.fieldHints[connector]}
+      </Text>
       <FieldRows rows={rows} onChange={setRows} newRow={newRow} addLabel={words.add} removeLabel={words.remove}>
         {(row, number, change) => (
           <PropertyFields
             row={row}
             number={number}
+            connector={connector}
             label={label}
             problemOf={(field) => problems.at(row, field)}
             change={change}
@@ -67,13 +71,14 @@ export function WriteBackDialog({ connection: { connection_id, write_back }, lab
 interface PropertyFieldsProps {
   row: WriteBackProperty
   number: number
+  connector: string
   label: string
   /** What the service refused about a field, as the end of a sentence. */
   problemOf: (field: keyof WriteBackProperty) => string | undefined
   change: (changes: Partial<WriteBackProperty>) => void
 }
 
-function PropertyFields({ row, number, label, problemOf, change }: PropertyFieldsProps) {
+function PropertyFields({ row, number, connector, label, problemOf, change }: PropertyFieldsProps) {
   const { data } = useQuery(queryOf('listProperties', { entity: 'contacts' }))
   const editable = (data?.properties ?? []).filter(({ is_editable, name }) => is_editable && name !== 'email')
   const known = editable.map(({ name, label: shown }) => ({ value: name, label: shown }))
@@ -87,8 +92,8 @@ function PropertyFields({ row, number, label, problemOf, change }: PropertyField
         value={row.property}
         error={problemOf('property')}
         onChange={({ currentTarget: { value } }) =>
-          // Most systems use the same names for common properties.
-          change({ property: value, ...(row.target === '' ? { target: value } : {}) })
+          // HubSpot has the same names for common properties.
+          change({ property: value, ...(connector === 'hubspot' && row.target === '' ? { target: value } : {}) })
         }
         data={[{ value: '', label: words.choose }, ...known, ...own]}
       />

@@ -7,11 +7,12 @@ import { useMay } from '../session/may.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { PropertyEditor } from '../ui/property-editor.tsx'
-import { usualNames, valueWords } from '../ui/property-value.ts'
+import { computedNames, usualNames, valueWords } from '../ui/property-value.ts'
 import { Moment } from '../ui/text.tsx'
 import { ContactCompany } from './contact-company.tsx'
 import classes from './contact-page.module.css'
 import { Merges } from './merges.tsx'
+import { ScoresCard } from './scores-card.tsx'
 import { text } from './text.ts'
 
 /** The side of a contact's page: its properties, company and segments. */
@@ -26,12 +27,14 @@ export function ContactSide({ contact }: { contact: Contact }) {
   const save = (properties: Record<string, unknown>) => saveShown(queryClient, 'contacts', contactId, { properties })
   return (
     <Stack component="aside" aria-label={text.side.label} gap="md" miw={0}>
+      <ScoresCard contactId={contactId} />
       <Card>
         <PropertyEditor
           properties={contact.properties}
           first={usualNames(data?.properties)}
           groups={PROPERTY_GROUPS}
           mustStay={['email']}
+          computed={computedNames(data?.properties)}
           choices={choices}
           provenance={contact.properties_provenance}
           onSave={mayWrite ? save : undefined}

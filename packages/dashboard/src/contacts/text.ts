@@ -189,6 +189,12 @@ export const text = {
     /** The service's own sources whose names are words to show. */
     names: { enrichment: 'Enrichment' } as Readonly<Record<string, string>>,
   },
+  scores: {
+    title: 'Scores',
+    points: (points: number) => `${points < 0 ? '−' : '+'}${formatNumber(Math.abs(points))}`,
+    reasons: (name: string) => `Reasons for ${name}`,
+    noReasons: 'No rule matches.',
+  },
   enrichment: {
     title: 'Filled in by enrichment',
     now: 'Enrich now',

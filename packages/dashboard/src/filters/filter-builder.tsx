@@ -26,7 +26,7 @@ const words = text.builder
 const LEVELS_MAX = 5
 
 interface FilterBuilderProps {
-  form: FilterForm
+  form: Pick<FilterForm, 'filtered' | 'draft' | 'replace'>
   /** The name of the events that it is about, if they have one. */
   event?: string
 }

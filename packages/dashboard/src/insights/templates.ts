@@ -18,6 +18,8 @@ const ACTIVATIONS = [/(^|_)(activated|activation|onboarded|onboarding_(completed
 const PURCHASES = [
   /(^|_)(purchased?|bought|paid)$/,
   /(^|_)(order|payment|checkout|subscription|purchase)_(placed|completed|succeeded|received|created|started|finished)$/,
+  // The connectors of CRMs.
+  /^deal_won$/,
 ]
 /** What the tracker sends by itself, which says little about what a product is for. */
 const TRACKED = /^(page_(view|leave)|first_visit|(button|link)_click|form_submi(t|ssion)|video_.+)$/

@@ -12,6 +12,7 @@ const GROUPS = [
     pages: [
       { label: label.workspace, link: linkOptions({ to: '/settings/workspace' }) },
       { label: label.team, link: linkOptions({ to: '/settings/team' }) },
+      { label: label.computed, link: linkOptions({ to: '/settings/computed-properties' }) },
       { label: label.enrichment, link: linkOptions({ to: '/settings/enrichment' }) },
       { label: label.data, link: linkOptions({ to: '/settings/data' }), isForAdmins: true },
       { label: label.audit, link: linkOptions({ to: '/settings/audit' }), isForAdmins: true },

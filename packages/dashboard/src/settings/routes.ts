@@ -86,6 +86,30 @@ const enrichment = createRoute({
   component: lazyPage(() => import('./enrichment-page.tsx'), 'EnrichmentPage'),
 })
 
+const computed = createRoute({
+  getParentRoute: () => settings,
+  path: '/computed-properties',
+  validateSearch: pageSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, deps: { page = 1 } }) =>
+    void context.queryClient.prefetchQuery(queryOf('listComputedProperties', { page, limit: 50 })),
+  component: lazyPage(() => import('../computed/computed-properties-page.tsx'), 'ComputedPropertiesPage'),
+})
+
+const newComputed = createRoute({
+  getParentRoute: () => settings,
+  path: '/computed-properties/new',
+  component: lazyPage(() => import('../computed/new-computed-property-page.tsx'), 'NewComputedPropertyPage'),
+})
+
+const computedProperty = createRoute({
+  getParentRoute: () => settings,
+  path: '/computed-properties/$id',
+  loader: ({ context, params: { id } }) =>
+    void context.queryClient.prefetchQuery(queryOf('getComputedProperty', { computed_property_id: id })),
+  component: lazyPage(() => import('../computed/computed-property-page.tsx'), 'ComputedPropertyPage'),
+})
+
 const sources = createRoute({
   getParentRoute: () => settings,
   path: '/sources',
@@ -180,6 +204,9 @@ export const settingsRoutes = [
     tracker,
     domains,
     identification,
+    computed,
+    newComputed,
+    computedProperty,
     enrichment,
     sources,
     keys,

@@ -11,6 +11,7 @@ export const text = {
     tracker: 'Tracker',
     domains: 'Domains',
     identification: 'Identification',
+    computed: 'Computed properties',
     enrichment: 'Enrichment',
     sources: 'Sources',
     keys: 'API keys',

@@ -3,6 +3,7 @@ import {
   IconBolt,
   IconBrowser,
   IconClick,
+  IconCoin,
   IconDoorExit,
   IconFileText,
   IconFilter,
@@ -13,7 +14,7 @@ import {
   IconUserCheck,
   IconUserEdit,
 } from '@tabler/icons-react'
-import { formatDuration } from './format.ts'
+import { formatDuration, formatNumber } from './format.ts'
 import { propertyLabel, valueWords } from './property-value.ts'
 import { text } from './text.ts'
 
@@ -39,6 +40,7 @@ export function eventIcon(event: string): Icon {
   const known = Object.hasOwn(ICONS, event) ? ICONS[event] : undefined
   if (known) return known
   if (event.startsWith('video_')) return IconPlayerPlay
+  if (event.startsWith('deal_')) return IconCoin
   if (event.startsWith('segment_')) return IconFilter
   return event.startsWith('agent_action_') ? IconRobot : IconBolt
 }
@@ -125,6 +127,11 @@ function otherLine(event: string, label: string, data: Record<string, unknown>):
       return named(words.updated, changedFields(data))
     case 'lifecycle_stage_changed':
       return words.stage(stageOf(data.from), stageOf(data.to))
+    case 'deal_created':
+    case 'deal_stage_changed':
+    case 'deal_won':
+    case 'deal_lost':
+      return dealLine(event, label, data)
     case 'contact_identified':
       return named(words.identifiedBy, textOf(data.source))
     case 'segment_entered':
@@ -141,6 +148,17 @@ function otherLine(event: string, label: string, data: Record<string, unknown>):
       return on(what, textOf(data.title))
     }
   }
+}
+
+/** “Won the deal “Acme rollout” for 12,000 EUR”. */
+function dealLine(event: string, label: string, data: Record<string, unknown>): string {
+  const [name, stage, previous] = [data.deal_name, data.stage, data.previous_stage].map(textOf)
+  if (!name) return label
+  if (event === 'deal_stage_changed') return stage ? words.deal.moved(name, stage, previous ?? '') : label
+  const { amount } = data
+  const money = typeof amount === 'number' ? `${formatNumber(amount)} ${textOf(data.currency)}`.trim() : ''
+  if (event === 'deal_won') return words.deal.won(name, money)
+  return event === 'deal_lost' ? words.deal.lost(name, money) : words.deal.created(name, money)
 }
 
 function on(what: string, page: string): string {

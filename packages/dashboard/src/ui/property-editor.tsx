@@ -19,6 +19,8 @@ interface PropertyEditorProps {
   groups?: readonly { label: string; names: readonly string[] }[]
   /** Keys that cannot be removed. */
   mustStay?: readonly string[]
+  /** Keys that only the service writes. */
+  computed?: readonly string[]
   /** Keys with a fixed set of values. */
   choices?: Record<string, readonly string[]>
   /** Where each value came from. */
@@ -29,7 +31,7 @@ interface PropertyEditorProps {
 
 /** The properties of a record, edited in place. */
 export function PropertyEditor(props: PropertyEditorProps) {
-  const { properties, first, groups = [], mustStay = [], choices = {}, provenance, onSave } = props
+  const { properties, first, groups = [], mustStay = [], computed = [], choices = {}, provenance, onSave } = props
   const [showsEmpty, setShowsEmpty] = useState(false)
   const offered = onSave ? first : []
   const all = [...new Set([...first.filter((key) => key in properties), ...offered, ...Object.keys(properties).sort()])]
@@ -61,7 +63,7 @@ export function PropertyEditor(props: PropertyEditorProps) {
                 source={provenance?.[name]}
                 choices={choices[name]}
                 canRemove={!mustStay.includes(name)}
-                onSave={onSave && ((value) => onSave({ [name]: value }))}
+                onSave={computed.includes(name) ? undefined : onSave && ((value) => onSave({ [name]: value }))}
               />
             ))}
           </Stack>

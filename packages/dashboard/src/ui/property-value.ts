@@ -47,6 +47,11 @@ export function propertyLabel(name: string): string {
   return words === '' ? name : words.charAt(0).toUpperCase() + words.slice(1)
 }
 
+/** The names of the properties that only the service writes. */
+export function computedNames(properties: readonly Property[] = []): string[] {
+  return properties.flatMap(({ name, is_computed }) => (is_computed ? name : []))
+}
+
 /** The names of the properties that are shown first, even without a value. */
 export function usualNames(properties: readonly Property[] = []): string[] {
   return properties.flatMap(({ name, is_usual }) => (is_usual ? name : []))

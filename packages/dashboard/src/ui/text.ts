@@ -28,6 +28,10 @@ export const text = {
       video_milestone: 'Reached a video milestone',
       video_complete: 'Finished a video',
       video_conversion: 'Left an email address in a video',
+      deal_created: 'Deal created',
+      deal_stage_changed: 'Deal moved to another stage',
+      deal_won: 'Deal won',
+      deal_lost: 'Deal lost',
       contact_created: 'Contact created',
       contact_updated: 'Contact updated',
       contact_deleted: 'Contact deleted',
@@ -54,6 +58,13 @@ export const text = {
     } as Record<string, (title: string) => string>,
     reached: (percent: string, title: string) =>
       title ? `Reached ${percent}% of “${title}”` : `Reached ${percent}% of a video`,
+    deal: {
+      created: (name: string, money: string) => `Deal “${name}” created${money === '' ? '' : `, worth ${money}`}`,
+      moved: (name: string, stage: string, previous: string) =>
+        `Deal “${name}” moved ${previous === '' ? '' : `from “${previous}” `}to “${stage}”`,
+      won: (name: string, money: string) => `Won the deal “${name}”${money === '' ? '' : ` for ${money}`}`,
+      lost: (name: string, money: string) => `Lost the deal “${name}”${money === '' ? '' : `, worth ${money}`}`,
+    },
     updated: (properties: string) => `Contact updated: ${properties}`,
     isNow: (property: string, value: string) => `${property} is now “${value}”`,
     stage: (from: string, to: string) => `Lifecycle stage changed from ${from} to ${to}`,

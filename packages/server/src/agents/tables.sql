@@ -37,7 +37,7 @@ CREATE TABLE agent_runs (
   failures integer NOT NULL DEFAULT 0,
   waiting_for text,
   error text,
-  trigger text NOT NULL CHECK (trigger IN ('manual', 'schedule', 'event', 'segment_entered', 'proposal')),
+  trigger text NOT NULL CHECK (trigger IN ('manual', 'schedule', 'event', 'segment_entered', 'score', 'proposal')),
   triggered_by jsonb,
   requested_by jsonb NOT NULL,
   requested_contact_ids uuid[],
@@ -79,6 +79,8 @@ CREATE TABLE agent_looks (
   owner_id uuid NOT NULL,
   is_anonymous boolean NOT NULL,
   trigger jsonb NOT NULL,
+  -- How the score rose, of such a trigger.
+  change jsonb,
   seen_at timestamptz NOT NULL,
   due_at timestamptz,
   looked_at timestamptz,

@@ -34,6 +34,7 @@ import type { Stores } from '../platform/tenant.ts'
 import { mondayRoutes } from '../reports/monday-links.ts'
 import { reportRoutes } from '../reports/routes.ts'
 import { sharedRoutes } from '../reports/shared-routes.ts'
+import { createLeads } from '../sites/forms/leads.ts'
 import { formRoutes } from '../sites/forms/routes.ts'
 import { watchServers } from '../sites/problems/watch.ts'
 import { segmentRoutes } from '../sites/segment/routes.ts'
@@ -119,7 +120,8 @@ function openapiRoute(app: App): void {
 async function siteRoutes(app: App, dependencies: AppDependencies & { rateLimiter: RateLimiter }): Promise<void> {
   const { trackerScriptPath: scriptPath, trackerCollectPath: collectPath } = dependencies.config
   const script = await buildTrackerScript(scriptPath, collectPath)
-  await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, collectPath }))
+  const collector = { ...dependencies, collectPath, takeLead: createLeads(dependencies) }
+  await app.register((scope) => collectorRoutes(scope as unknown as App, collector))
   await app.register((scope) => scriptRoutes(scope as unknown as App, { ...dependencies, script, scriptPath }))
   await app.register((scope) => formRoutes(scope as unknown as App, dependencies))
   await app.register((scope) => segmentRoutes(scope as unknown as App, dependencies))

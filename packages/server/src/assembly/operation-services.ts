@@ -1,6 +1,8 @@
 import { agentsOfIdentity } from '../agents/agents.ts'
 import { alertsOfReport } from '../alerts/alerts.ts'
 import { people } from '../companies/people.ts'
+import { refillScores } from '../computed/computed-properties.ts'
+import { scoresOfContacts } from '../computed/scores/reasons.ts'
 import type { Config } from '../config.ts'
 import type { WriteServices } from '../contacts/writing/writer.ts'
 import { refuseWhileErasing } from '../erasure/erasures.ts'
@@ -12,7 +14,7 @@ import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import type { JobSender } from '../platform/jobs/jobs.ts'
 import type { Mailer } from '../platform/mail.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
-import type { Stores } from '../platform/tenant.ts'
+import type { Stores, Tenant } from '../platform/tenant.ts'
 import { warningsAbout } from '../properties/in-conditions.ts'
 import { companyFilter } from '../segments/company-list-filter.ts'
 import { INSIGHT_SERVICES } from '../segments/events.ts'
@@ -52,8 +54,12 @@ export function operationServices<Given extends Parts>(parts: Given) {
     alertsOfReport,
     findSegment,
     ...INSIGHT_SERVICES,
-    reevaluateDays,
+    reevaluateDays: async (tx: Tenant) => {
+      await reevaluateDays(tx)
+      await refillScores(tx)
+    },
     warningsAbout,
+    scoresOf: scoresOfContacts,
     // The filters of lists of contacts that belong to other features.
     listFilters: [importFilter, segmentFilter],
     companyFilter,

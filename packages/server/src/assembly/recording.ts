@@ -1,9 +1,11 @@
 import { tenantsOfRefusedHost } from '../access/domains.ts'
 import type { FindIdentificationKeys } from '../access/identification-settings.ts'
+import { executedText } from '../agents/actions/read.ts'
 import { cacheReacting } from '../agents/triggers/append.ts'
 import { keepCompany } from '../companies/write.ts'
 import { createComputedChecks, prepareChecks } from '../computed/checks.ts'
 import { cacheComputed } from '../computed/definitions.ts'
+import { createActivityOutbox } from '../connectors/activities/outbox.ts'
 import { createOutbox } from '../connectors/write-back/outbox.ts'
 import { visitorStatements } from '../contacts/visitors/flush.ts'
 import { createWriter, type WriteServices } from '../contacts/writing/writer.ts'
@@ -109,7 +111,12 @@ export async function startRecording({
       onRecorded: segments.onRecorded,
     })
     cleanup.push(historyCommit.drain)
-    const outboxes = [createOutbox(invalidation, clock), duplicateChecks, createComputedChecks(findComputed)]
+    const outboxes = [
+      createOutbox(invalidation, clock),
+      duplicateChecks,
+      createActivityOutbox(executedText),
+      createComputedChecks(findComputed),
+    ]
     const changing = {
       clock,
       segments: segments.follower,

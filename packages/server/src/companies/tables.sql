@@ -93,3 +93,7 @@ CREATE TRIGGER companies_to_check_updated AFTER UPDATE ON companies FOR EACH ROW
 -- See computed/tables.sql.
 CREATE TRIGGER computed_companies_inserted AFTER INSERT ON companies
   FOR EACH ROW EXECUTE FUNCTION check_computed_companies();
+CREATE TRIGGER computed_companies_updated AFTER UPDATE ON companies FOR EACH ROW
+  WHEN (OLD.properties IS DISTINCT FROM NEW.properties OR OLD.name IS DISTINCT FROM NEW.name
+    OR OLD.domain IS DISTINCT FROM NEW.domain)
+  EXECUTE FUNCTION check_scored_companies();

@@ -6,11 +6,13 @@
 
 import { CompiledQuery, sql } from 'kysely'
 import { meetsAll } from '../conditions/in-memory.ts'
+import type { EventMatch } from '../conditions/language.ts'
 import type { Outbox } from '../contacts/writing/transaction.ts'
 import { type EventRecord, NOBODY } from '../journal/event-record.ts'
 import type { PreparePart } from '../journal/group-commit.ts'
 import { evenIfClosed } from '../platform/closed-tenants.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
+import { matchesEvent } from '../segments/check-queue.ts'
 import type { Entity, OfEvents } from './definition.ts'
 import { type ComputedOfTenant, type FindComputed, ofEvents } from './definitions.ts'
 
@@ -24,22 +26,32 @@ interface Concerned {
   isAnonymous: boolean
 }
 
-/** The owners of those of a tenant's events that some properties are computed of, each once. */
-function concernedBy(events: readonly EventRecord[], definitions: readonly OfEvents[]): Concerned[] {
+/** The events that some properties are computed of, and those that the rules of scores are about. */
+interface Meant {
+  definitions: readonly OfEvents[]
+  ofScores: readonly EventMatch[]
+}
+
+/** The owners of those of a tenant's events that some properties depend on, each once. */
+function concernedBy(events: readonly EventRecord[], { definitions, ofScores }: Meant): Concerned[] {
   const concerned = new Map<string, Concerned>()
   for (const event of events) {
     const { owner_id: ownerId, tenant_id: tenantId, is_anonymous: isAnonymous, received_at: at } = event
     if (ownerId === NOBODY || concerned.has(ownerId)) continue
-    const isComputed = definitions.some(
-      ({ event: name, where = [] }) => name === event.event && meetsAll(event, where, new Date(at)),
-    )
+    const isComputed =
+      definitions.some(({ event: name, where = [] }) => name === event.event && meetsAll(event, where, new Date(at))) ||
+      ofScores.some((match) => matchesEvent(match, event.event))
     if (isComputed) concerned.set(ownerId, { tenantId, ownerId, isAnonymous })
   }
   return [...concerned.values()]
 }
 
-function definitionsOf({ properties }: ComputedOfTenant): OfEvents[] {
-  return [...ofEvents(properties, 'contacts'), ...ofEvents(properties, 'companies')].map(({ definition }) => definition)
+/** @returns null if nothing depends on events. */
+function meantBy({ properties, scorings }: ComputedOfTenant): Meant | null {
+  const computed = [...ofEvents(properties, 'contacts'), ...ofEvents(properties, 'companies')]
+  const ofScores = [...scorings.contacts.events, ...scorings.companies.events]
+  if (computed.length + ofScores.length === 0) return null
+  return { definitions: computed.map(({ definition }) => definition), ofScores }
 }
 
 /**
@@ -53,11 +65,11 @@ export async function addChecks(
   ownerLinks: readonly object[],
 ): Promise<void> {
   if (records.length === 0 && ownerLinks.length === 0) return
-  const definitions = definitionsOf(await findComputed(tx))
-  if (definitions.length === 0) return
+  const meant = meantBy(await findComputed(tx))
+  if (meant === null) return
   const linked = (ownerLinks as readonly { contact_id: string }[]).map(({ contact_id }) => contact_id)
   const concerned = [
-    ...concernedBy(records, definitions),
+    ...concernedBy(records, meant),
     ...[...new Set(linked)].map((ownerId) => ({ tenantId: tx.id, ownerId, isAnonymous: false })),
   ]
   if (concerned.length === 0) return
@@ -68,17 +80,17 @@ export async function addChecks(
 /** Adds the checks that the events of a flush ask for, in the statement of the flush. */
 export function prepareChecks(stores: Stores, findComputed: FindComputed): PreparePart {
   return async (tenantIds) => {
-    const found: [string, readonly OfEvents[]][] = []
+    const found: [string, Meant][] = []
     for (const tenantId of tenantIds) {
       // Even of a closed tenant, whose last events may be written together with those of others.
-      const definitions = definitionsOf(await findComputed(openTenant(evenIfClosed(stores), tenantId)))
-      if (definitions.length > 0) found.push([tenantId, definitions])
+      const meant = meantBy(await findComputed(openTenant(evenIfClosed(stores), tenantId)))
+      if (meant !== null) found.push([tenantId, meant])
     }
     return (events) => {
-      const concerned = found.flatMap(([tenantId, definitions]) =>
+      const concerned = found.flatMap(([tenantId, meant]) =>
         concernedBy(
           events.filter((event) => event.tenant_id === tenantId),
-          definitions,
+          meant,
         ),
       )
       return concerned.length === 0 ? null : { name: 'compute', sql: insertChecks, values: valuesOf(concerned) }
@@ -106,14 +118,20 @@ function valuesOf(concerned: readonly Concerned[]): unknown[] {
   ]
 }
 
-/** Has new, merged and restored contacts checked: what is computed of nothing is a value too. */
+/**
+ * Has new, merged and restored contacts checked: what is computed of nothing is a value too; and those of which something
+ * changes that scores use.
+ */
 export function createComputedChecks(findComputed: FindComputed): Outbox {
   return {
     note: async (tx, changed) => {
       if (changed.size === 0) return
-      const { properties } = await findComputed(tx)
+      const { properties, scorings } = await findComputed(tx)
       if (properties.length === 0) return
-      const ids = [...changed].flatMap(([contactId, keys]) => (keys === 'everything' ? contactId : []))
+      const { reads } = scorings.contacts
+      const ids = [...changed].flatMap(([contactId, keys]) =>
+        keys === 'everything' || !reads.isDisjointFrom(keys) ? contactId : [],
+      )
       await queueChecks(tx, 'contacts', ids)
     },
   }

@@ -19,7 +19,16 @@ import { announceChange } from '../platform/postgres/invalidation.ts'
 import { contains } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type ComputedProperty, definitionOf, toComputedProperty } from './computed-property-object.ts'
-import { type ComputedDefinition, checkDefinition, type Entity, type SentDefinition } from './definition.ts'
+import {
+  type ComputedDefinition,
+  checkDefinition,
+  type Defined,
+  type Entity,
+  isScore,
+  type SentDefinition,
+} from './definition.ts'
+import { readComputed } from './definitions.ts'
+import { checkRules } from './scores/score.ts'
 
 /** All of them are computed for each contact with a new event. */
 const COMPUTED_PROPERTIES_MAX = 50
@@ -119,7 +128,12 @@ export async function updateComputedProperty(
   requireMatch(etagOf(toComputedProperty(before)))
   const stored = definitionOf(before)
   const sent = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
-  const definition = checkDefinition({ ...stored, ...sent } as SentDefinition)
+  const { entity, name } = toComputedProperty(before)
+  const definition = await withCheckedRules(
+    tx,
+    { entity, name },
+    checkDefinition({ ...stored, ...sent } as SentDefinition),
+  )
   if (isDeepStrictEqual(definition, stored)) return { property: toComputedProperty(before), changed: [] }
   const row = await tx.db
     .updateTable('computed_properties')
@@ -173,6 +187,28 @@ export function namesOfComputedProperties({ db }: Tenant, ids: readonly string[]
       .select(['computed_property_id as id', 'name'])
       .where('computed_property_id', 'in', ids),
   )
+}
+
+/** Has scores filled in again whose rules may name days, once the tenant's time zone has changed: a day is another one. */
+export async function refillScores(tx: Tenant): Promise<void> {
+  await tx.db
+    .updateTable('computed_properties')
+    .set({ revision: sql<number>`revision + 1`, fill_after: FILL_AFTER, filled_to: null, filled_at: null })
+    .where('deleted_at', 'is', null)
+    .where(sql<boolean>`definition ? 'score'`)
+    .where(sql<boolean>`definition::text ~ '"(\\d{4}-\\d{2}-\\d{2}|segment)"'`)
+    .execute()
+  await announceChange(tx.db)
+}
+
+/** A definition whose filters are in their stored form. @throws ServiceError 400 naming every invalid field. */
+export async function withCheckedRules(
+  tenant: Tenant,
+  of: Pick<Defined, 'entity' | 'name'>,
+  definition: ComputedDefinition,
+): Promise<ComputedDefinition> {
+  if (!isScore(definition)) return definition
+  return { score: await checkRules(tenant, of, definition.score, (await readComputed(tenant)).properties) }
 }
 
 const FILL_AFTER = sql<Date>`now() + make_interval(secs => ${sql.lit(KNOWN_AFTER_SECONDS)})`

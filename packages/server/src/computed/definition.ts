@@ -19,6 +19,13 @@ const DAYS_MAX = 3_650
 export const RULES_MAX = 20
 const POINTS_MAX = 1_000
 
+/** What gets a property, and what it is. */
+export interface Defined {
+  entity: Entity
+  name: string
+  definition: ComputedDefinition
+}
+
 /** What is computed of the events of a person, or of a company's contacts together. */
 export interface OfEvents {
   function: ComputedFunction
@@ -46,11 +53,18 @@ export function isScore(definition: ComputedDefinition): definition is Score {
 
 const Rule = Type.Object(
   {
-    filter: SegmentFilterSchema,
-    points: Type.Integer({ minimum: -POINTS_MAX, maximum: POINTS_MAX }),
+    // The filter's parser reports every invalid place in it.
+    filter: Type.Unsafe<unknown>({ 'x-record': SegmentFilterSchema }),
+    points: Type.Integer({
+      minimum: -POINTS_MAX,
+      maximum: POINTS_MAX,
+      description: 'Added to the score while the filter matches; may be negative.',
+      examples: [20],
+    }),
   },
   { title: 'ScoreRule', additionalProperties: false },
 )
+type SentRule = Type.Static<typeof Rule>
 
 const PROPERTY_TEXT =
   'The property of the events that is computed, such as `data.amount`; for every function but `count`, which has none.'
@@ -90,7 +104,7 @@ export const DEFINITION_INPUT = {
     Type.Array(Rule, {
       minItems: 1,
       maxItems: RULES_MAX,
-      description: 'In place of a function: the sum of the points of the filters that hold.',
+      description: 'In place of a function: the value is the sum of the points of the filters that match.',
     }),
   ),
 }
@@ -102,7 +116,7 @@ export interface SentDefinition {
   where?: unknown
   property?: string | null | undefined
   within_days?: number | null | undefined
-  score?: ScoreRule[] | undefined
+  score?: SentRule[] | undefined
 }
 
 const OF_EVENTS = ['function', 'event', 'where', 'property', 'within_days'] as const
@@ -110,13 +124,16 @@ const OF_EVENTS = ['function', 'event', 'where', 'property', 'within_days'] as c
 /** A change of these causes another write of computed values, so they could go round for ever. */
 const CIRCULAR_EVENTS = ['contact_updated', 'segment_entered', 'segment_exited']
 
-/** @returns the definition in its stored form. @throws ServiceError 400 naming every invalid field. */
+/**
+ * @returns the definition in its stored form, but for the filters of a score, which `checkRules` checks.
+ * @throws ServiceError 400 naming every invalid field.
+ */
 export function checkDefinition(sent: SentDefinition): ComputedDefinition {
   const isOfEvents = OF_EVENTS.some((field) => sent[field] !== undefined)
   if (sent.score !== undefined && isOfEvents) {
     throw validationError([{ path: 'score', message: 'cannot stand beside function and event: send one or the other' }])
   }
-  return sent.score === undefined ? checkOfEvents(sent) : { score: sent.score }
+  return sent.score === undefined ? checkOfEvents(sent) : { score: sent.score as ScoreRule[] }
 }
 
 function checkOfEvents(sent: SentDefinition): OfEvents {

@@ -2,15 +2,13 @@ import type { ComputedNames } from '../contacts/computed-names.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { definitionOf } from './computed-property-object.ts'
-import { type ComputedDefinition, type Entity, isScore, type OfEvents } from './definition.ts'
+import { type Defined, type Entity, isScore, type OfEvents } from './definition.ts'
+import { type Scorings, scoringsOf } from './scores/score.ts'
 
 /** A property of a tenant. */
-export interface Computed {
+export interface Computed extends Defined {
   id: string
-  entity: Entity
-  name: string
   revision: number
-  definition: ComputedDefinition
 }
 
 /** What a tenant has computed. */
@@ -18,6 +16,8 @@ export interface ComputedOfTenant {
   /** Of properties that are being removed too: until then, only the service writes them. */
   names: ComputedNames
   properties: readonly Computed[]
+  /** The scores among them. */
+  scorings: Scorings
 }
 
 /** Finds what a tenant has computed. */
@@ -54,17 +54,19 @@ export async function readComputed(tenant: Tenant): Promise<ComputedOfTenant> {
     .orderBy('computed_property_id')
     .execute()
   const namesOf = (entity: Entity) => new Set(rows.flatMap((row) => (row.entity === entity ? row.name : [])))
+  const properties = rows
+    .filter(({ deleted_at }) => deleted_at === null)
+    .map((row) => ({
+      id: row.computed_property_id,
+      entity: row.entity as Entity,
+      name: row.name,
+      revision: Number(row.revision),
+      definition: definitionOf(row),
+    }))
   return {
     names: { contacts: namesOf('contacts'), companies: namesOf('companies') },
-    properties: rows
-      .filter(({ deleted_at }) => deleted_at === null)
-      .map((row) => ({
-        id: row.computed_property_id,
-        entity: row.entity as Entity,
-        name: row.name,
-        revision: Number(row.revision),
-        definition: definitionOf(row),
-      })),
+    properties,
+    scorings: await scoringsOf(tenant, properties),
   }
 }
 

@@ -46,6 +46,17 @@ export async function nextPage(tx: Tenant, entity: Entity, size: Record<Entity, 
   }
 }
 
+/** The names of properties that are being filled in, each with the last record that has its value; null for none. */
+export async function namesBeingFilled(tx: Tenant, entity: Entity): Promise<Map<string, string | null>> {
+  const rows = await tx.db
+    .selectFrom('computed_properties')
+    .select(['name', 'filled_to'])
+    .where('entity', '=', entity)
+    .where('filled_at', 'is', null)
+    .execute()
+  return new Map(rows.map(({ name, filled_to }) => [name, filled_to]))
+}
+
 /** Notes that the records of a page have their values. A property that was changed meanwhile is filled in again. */
 export async function finishPage(tx: Tenant, { ids, unfilled, isLast }: Filling, now: Date): Promise<void> {
   for (const { id, revision, isDeleted } of unfilled) {

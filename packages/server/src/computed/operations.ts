@@ -1,8 +1,8 @@
 import Type from 'typebox'
+import type { WarningsAbout } from '../conditions/language.ts'
 import { entryAbout } from '../operations/audit.ts'
-import { type FurtherScopes, idInPath, operation } from '../operations/declare.ts'
+import { type FurtherScopes, idInPath, operation, operationsWith } from '../operations/declare.ts'
 import { fieldOf } from '../operations/further-scopes.ts'
-import { validationError } from '../platform/errors.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { oneOf, searchText } from '../platform/http/query-parameters.ts'
 import { Changed, Id } from '../platform/http/responses.ts'
@@ -14,9 +14,14 @@ import {
   readComputedProperty,
   requireUnusedName,
   updateComputedProperty,
+  withCheckedRules,
 } from './computed-properties.ts'
 import { ComputedProperty, etagOfComputedProperty } from './computed-property-object.ts'
 import { checkDefinition, DEFINITION_INPUT, ENTITIES, isScore } from './definition.ts'
+
+interface ComputedPropertyServices {
+  warningsAbout: WarningsAbout
+}
 
 const tag = 'Computed properties'
 const ComputedPropertyPath = { computed_property_id: idInPath('computed property') }
@@ -59,7 +64,7 @@ export const COMPUTED_PROPERTY_OPERATIONS = [
       return { computed_properties: properties, pagination: paginationOf({ page, limit }, total) }
     },
   }),
-  operation({
+  operationsWith<ComputedPropertyServices>()({
     name: 'createComputedProperty',
     tag,
     http: 'POST /v1/computed-properties',
@@ -81,13 +86,17 @@ export const COMPUTED_PROPERTY_OPERATIONS = [
     output: { computed_property: ComputedProperty },
     status: 201,
     example,
-    errors: ['409 property_in_use', '409 too_many_computed_properties'],
+    errors: ['400 unknown_segment', '409 property_in_use', '409 too_many_computed_properties'],
     etag: ({ computed_property }) => etagOfComputedProperty(computed_property),
     // Outside the transaction, because it may read every contact.
-    async check({ tenant }, { name, entity, ...sent }) {
+    async check({ tenant, warn, warningsAbout }, { name, entity, ...sent }) {
       const definition = checkDefinition(sent)
-      if (isScore(definition)) throw validationError([{ path: 'score', message: 'is not available yet' }])
-      return { definition, name: await requireUnusedName(tenant, entity, name) }
+      const unused = await requireUnusedName(tenant, entity, name)
+      const checked = await withCheckedRules(tenant, { entity, name: unused }, definition)
+      for (const rule of isScore(checked) ? checked.score : []) {
+        for (const warning of await warningsAbout(tenant, entity, rule.filter)) warn(warning)
+      }
+      return { definition: checked, name: unused }
     },
     async run(context, { entity }, { name, definition }) {
       return { computed_property: await createComputedProperty(context, { entity, name, definition }) }

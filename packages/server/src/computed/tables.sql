@@ -27,6 +27,8 @@ CREATE TABLE computed_checks (
   entity text NOT NULL CHECK (entity IN ('contacts', 'companies')),
   record_id uuid NOT NULL,
   is_anonymous boolean NOT NULL DEFAULT false,
+  -- Whether the company itself changed, so that scores of its contacts may have changed too.
+  spreads boolean NOT NULL DEFAULT false,
   due_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (tenant_id, check_id)
 );
@@ -49,8 +51,38 @@ CREATE FUNCTION check_computed_companies() RETURNS trigger LANGUAGE plpgsql AS $
       SELECT DISTINCT tenant_id, 'companies', company_id
       FROM (VALUES (OLD.tenant_id, OLD.company_id), (NEW.tenant_id, NEW.company_id)) AS concerned (tenant_id, company_id)
       WHERE company_id IS NOT NULL AND EXISTS (SELECT FROM computed_properties AS computed
-        WHERE computed.tenant_id = concerned.tenant_id AND computed.entity = 'companies')
+        WHERE computed.tenant_id = concerned.tenant_id AND (computed.entity = 'companies' OR computed.definition ? 'score'))
         -- Nothing is left to check of a tenant that is being deleted.
         AND EXISTS (SELECT FROM tenants WHERE tenants.tenant_id = concerned.tenant_id);
+    -- A large company that is deleted takes itself away from its contacts without noting each.
+    IF TG_TABLE_NAME = 'contacts' AND TG_OP = 'UPDATE' THEN
+      INSERT INTO computed_checks (tenant_id, entity, record_id)
+        SELECT NEW.tenant_id, 'contacts', NEW.contact_id
+        WHERE EXISTS (SELECT FROM computed_properties AS computed
+          WHERE computed.tenant_id = NEW.tenant_id AND computed.definition ? 'score');
+    END IF;
+    RETURN NULL;
+  END $$;
+
+-- Scores also depend on what a company is.
+CREATE FUNCTION check_scored_companies() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    INSERT INTO computed_checks (tenant_id, entity, record_id, spreads)
+      SELECT NEW.tenant_id, 'companies', NEW.company_id, true
+      WHERE EXISTS (SELECT FROM computed_properties AS computed
+        WHERE computed.tenant_id = NEW.tenant_id AND computed.definition ? 'score');
+    RETURN NULL;
+  END $$;
+
+-- Rules have the filters of the segments that they name: another one means other scores.
+CREATE FUNCTION fill_scores_of_segments() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    UPDATE computed_properties SET revision = revision + 1, fill_after = now() + interval '1 second',
+        filled_to = NULL, filled_at = NULL
+      WHERE tenant_id = OLD.tenant_id AND deleted_at IS NULL AND definition ? 'score'
+        AND definition::text LIKE '%"segment"%';
+    IF FOUND THEN
+      PERFORM pg_notify('cds_changed', '');
+    END IF;
     RETURN NULL;
   END $$;

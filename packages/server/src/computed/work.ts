@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { computeCompanies } from '../companies/write.ts'
 import { computeContacts } from '../contacts/computed-values.ts'
-import { companiesOfContacts } from '../contacts/of-companies.ts'
+import { companiesOfContacts, contactsOfCompanies } from '../contacts/of-companies.ts'
 import type { WriteServices } from '../contacts/writing/writer.ts'
 import { contactsOf } from '../owners/owners.ts'
 import { isOfOpenTenant } from '../platform/closed-tenants.ts'
@@ -12,10 +12,13 @@ import { changeTogether } from '../platform/postgres/collisions.ts'
 import { lock } from '../platform/postgres/locks.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
+import { queueChecks } from './checks.ts'
 import type { Entity } from './definition.ts'
 import { type Computed, ofEvents, readComputed } from './definitions.ts'
 import { type Evaluated, evaluateCompanies, evaluateContacts } from './evaluate.ts'
-import { type Filling, finishPage, nextPage } from './fill.ts'
+import { type Filling, finishPage, namesBeingFilled, nextPage } from './fill.ts'
+import type { Scoring } from './scores/score.ts'
+import { evaluateScores } from './scores/values.ts'
 
 /** Records of a round: their rows are locked until it ends. */
 const CHECKS_AT_ONCE = 1_000
@@ -65,7 +68,7 @@ export async function computeSome(tenant: Tenant, writing: WriteServices, now: D
   await changeTogether(tenant, async (tx) => {
     // One round at a time: of two, the one that read fewer events could write last.
     await lock(tx.db, 'computed_values', tx.id)
-    const { properties } = await readComputed(tx)
+    const { properties, scorings } = await readComputed(tx)
     const checks = await dueChecks(tx)
     const expired = await expiredRecords(tx, now)
     const filling = { contacts: await nextPage(tx, 'contacts', PAGE), companies: await nextPage(tx, 'companies', PAGE) }
@@ -81,7 +84,7 @@ export async function computeSome(tenant: Tenant, writing: WriteServices, now: D
       ...expired.filter(({ entity }) => entity === 'contacts').map(({ record_id }) => record_id),
       ...filling.contacts.ids,
     ])
-    await computeOf(tx, 'contacts', properties, [...contactIds], writing, filling.contacts, now)
+    await computeOf(tx, scorings.contacts, properties, [...contactIds], writing, filling.contacts, now)
 
     const isOfCompany = properties.some(({ entity }) => entity === 'companies')
     const companyIds = new Set([
@@ -89,7 +92,8 @@ export async function computeSome(tenant: Tenant, writing: WriteServices, now: D
       ...(isOfCompany ? await companiesOfContacts(tx, [...new Set(contacts.values())]) : []),
       ...filling.companies.ids,
     ])
-    await computeOf(tx, 'companies', properties, [...companyIds], writing, filling.companies, now)
+    await computeOf(tx, scorings.companies, properties, [...companyIds], writing, filling.companies, now)
+    await checkContactsOf(tx, scorings.contacts, checks)
 
     for (const each of [filling.contacts, filling.companies]) await finishPage(tx, each, now)
     await endChecks(
@@ -99,10 +103,18 @@ export async function computeSome(tenant: Tenant, writing: WriteServices, now: D
   })
 }
 
+/** Has the contacts of companies checked whose scores depend on what the company is, or on how many contacts it has. */
+async function checkContactsOf(tx: Tenant, scoring: Scoring, checks: readonly DueCheck[]): Promise<void> {
+  const companyIds = checks.flatMap(({ entity, record_id: id, spreads }) =>
+    entity === 'companies' && ((spreads && scoring.usesCompany) || scoring.usesContactCount) ? id : [],
+  )
+  if (companyIds.length > 0) await queueChecks(tx, 'contacts', await contactsOfCompanies(tx, companyIds))
+}
+
 /** Computes and writes what some records should have. */
 async function computeOf(
   tx: Tenant,
-  entity: Entity,
+  scoring: Scoring,
   properties: readonly Computed[],
   ids: readonly string[],
   writing: WriteServices,
@@ -110,14 +122,42 @@ async function computeOf(
   now: Date,
 ): Promise<void> {
   if (ids.length === 0) return
+  const { entity } = scoring
   const computed = ofEvents(properties, entity)
   const evaluate = entity === 'contacts' ? evaluateContacts : evaluateCompanies
-  const evaluated = await evaluate(tx, computed, ids, now)
+  const evaluated = withScores(await evaluate(tx, computed, ids, now), await evaluateScores(tx, scoring, ids, now))
   const withoutRemoved = Object.fromEntries(removed.map((name) => [name, null]))
   const values = new Map([...evaluated].map(([id, each]) => [id, { ...withoutRemoved, ...each.values }]))
   const existing =
-    entity === 'contacts' ? await computeContacts(tx, writing, values) : await computeCompanies(tx, values, now)
+    entity === 'contacts'
+      ? await computeContacts(tx, writing, values, await scoresToTell(tx, scoring))
+      : await computeCompanies(tx, values, now)
   await noteExpirations(tx, entity, ids, new Set(existing), evaluated)
+}
+
+function withScores(
+  evaluated: ReadonlyMap<string, Evaluated>,
+  scores: ReadonlyMap<string, Evaluated>,
+): Map<string, Evaluated> {
+  return new Map(
+    [...evaluated].map(([id, { values, changesAt }]) => {
+      const score = scores.get(id)
+      const times = [changesAt, score?.changesAt ?? null].filter((at) => at !== null)
+      const first = times.length === 0 ? null : new Date(Math.min(...times.map(Number)))
+      return [id, { values: { ...values, ...score?.values }, changesAt: first }]
+    }),
+  )
+}
+
+/** A score that is filled in, because it is new or defined otherwise, has neither risen nor fallen. */
+async function scoresToTell(tx: Tenant, { entity, scores }: Scoring) {
+  const names = new Set(scores.map(({ name }) => name))
+  const filling = names.size === 0 ? new Map<string, string | null>() : await namesBeingFilled(tx, entity)
+  return (id: string, name: string) => {
+    if (!names.has(name)) return false
+    const filledTo = filling.get(name)
+    return filledTo === undefined || (filledTo !== null && id <= filledTo)
+  }
 }
 
 interface DueCheck {
@@ -125,12 +165,13 @@ interface DueCheck {
   entity: string
   record_id: string
   is_anonymous: boolean
+  spreads: boolean
 }
 
 function dueChecks(tx: Tenant): Promise<DueCheck[]> {
   return tx.db
     .selectFrom('computed_checks')
-    .select(['check_id', 'entity', 'record_id', 'is_anonymous'])
+    .select(['check_id', 'entity', 'record_id', 'is_anonymous', 'spreads'])
     .where('due_at', '<=', sql<Date>`now()`)
     .orderBy('check_id')
     .limit(CHECKS_AT_ONCE)

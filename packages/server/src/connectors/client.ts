@@ -67,6 +67,8 @@ export interface Client {
    * @throws ApiRefused, RateLimited, SignedOut, OutboundError.
    */
   call(request: Request): Promise<Json>
+  /** The same for a response that is a list. */
+  callList(request: Request): Promise<unknown[]>
   /** The same for a response that is not JSON, such as CSV, of at most 32 MiB. */
   callText(request: Request): Promise<TextResponse>
   /** Waits while the system works on a request. */

@@ -25,6 +25,9 @@ export const ConnectorDescription = Type.Object(
       examples: [['contacts']],
     }),
     can_write_back: Type.Boolean({ description: 'Whether changed contacts can be written back to the system.' }),
+    can_store_activities: Type.Boolean({
+      description: 'Whether notes and mails of agents can be stored in the system as activities.',
+    }),
   },
   { title: 'Connector' },
 )
@@ -38,6 +41,7 @@ export function describeConnector({
   settings,
   objects,
   writeBack,
+  activities,
 }: Connector): Type.Static<typeof ConnectorDescription> {
   return {
     name,
@@ -49,6 +53,7 @@ export function describeConnector({
     required_settings: Type.Object(settings).required ?? [],
     objects: objects.map((object) => object.name),
     can_write_back: writeBack !== undefined,
+    can_store_activities: activities !== undefined,
   }
 }
 
@@ -76,8 +81,8 @@ export const WriteBackProperty = Type.Object(
       ...WORD,
     }),
     target: Type.String({
-      pattern: '^[A-Za-z][A-Za-z0-9_]{0,99}$',
-      description: "The connected system's name of the field.",
+      pattern: '^[A-Za-z0-9][A-Za-z0-9_]{0,99}$',
+      description: "The connected system's name of the field, as its API calls it.",
       examples: ['jobtitle'],
       ...WORD,
     }),
@@ -101,18 +106,27 @@ const WriteBackState = Type.Object(
   { title: 'WriteBack' },
 )
 
+const ActivitiesState = Type.Object(
+  {
+    waiting: Type.Integer({ description: 'Notes and mails that have not been stored yet.' }),
+    error: Nullable(Type.String(TEXT), 'Why the last one could not be stored. It is retried.'),
+  },
+  { title: 'StoredActivities' },
+)
+
 export const ConnectionError = Type.Object(
   {
     error_id: Id,
-    run_id: Nullable(Id, 'null: the record could not be written back to the connected system.'),
+    run_id: Nullable(Id, 'null: the record could not be written to the connected system.'),
     object: Type.String({
-      description: '`write_back`: a contact that could not be written to the connected system.',
+      description:
+        '`write_back`: a contact that could not be written to the connected system. `activities`: a note or a mail of an agent that could not be stored there.',
       examples: ['contacts'],
       ...WORD,
     }),
     external_id: Type.String({
-      description: "The record's id in the connected system; for `write_back`, our contact_id.",
-      ...when('object', ['write_back'], ABOUT_CONTACT, TEXT),
+      description: "The record's id in the connected system; for `write_back` and `activities`, our contact_id.",
+      ...when('object', ['write_back', 'activities'], ABOUT_CONTACT, TEXT),
     }),
     ...RecordError.properties,
     at: Timestamp,
@@ -154,6 +168,7 @@ export const Connection = Type.Object(
     last_run: Nullable(ConnectionRun),
     next_pull_at: Nullable(Timestamp),
     write_back: Nullable(WriteBackState, 'null: nothing is written back.'),
+    activities: Nullable(ActivitiesState, 'null: notes and mails of agents are not stored in the system.'),
     created_at: Timestamp,
     updated_at: Timestamp,
   },

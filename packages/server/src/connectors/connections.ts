@@ -5,6 +5,7 @@ import { conflict, notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { countActivities, dropWaiting } from './activities/outbox.ts'
 import { connectorNamed } from './all-connectors.ts'
 import type { Connection } from './connection-object.ts'
 import { objectPosition, type Position, startPosition } from './position.ts'
@@ -102,6 +103,7 @@ export async function rereadConnection(tx: Tenant, connectionId: string, since: 
 /** Deletes a connection and its secrets. The data that it wrote stays. @throws ServiceError 404 */
 export async function deleteConnection(tx: Tenant, connectionId: string): Promise<ConnectionRow> {
   const row = await lockConnection(tx, connectionId)
+  await dropWaiting(tx, connectionId)
   await tx.db.deleteFrom('connections').where('connection_id', '=', connectionId).execute()
   return row
 }
@@ -125,7 +127,17 @@ async function lockReadable(tx: Tenant, connectionId: string): Promise<Connectio
 type Changes = Partial<
   Pick<
     ConnectionRow,
-    'state' | 'error' | 'failures' | 'next_pull_at' | 'write_back_error' | 'write_back_failures' | 'write_back_at'
+    | 'state'
+    | 'error'
+    | 'failures'
+    | 'next_pull_at'
+    | 'write_back_error'
+    | 'write_back_failures'
+    | 'write_back_at'
+    | 'activities'
+    | 'activities_error'
+    | 'activities_failures'
+    | 'activities_at'
   >
 > & {
   write_back?: string | null
@@ -156,6 +168,7 @@ async function withLastRuns(tenant: Tenant, rows: readonly ConnectionRow[]) {
     .execute()
   const byId = new Map(runs.map((run) => [run.connection_id, run]))
   const waiting = await countWaiting(tenant, ids)
+  const activities = await countActivities(tenant, ids)
   return rows.map((row) => {
     const run = byId.get(row.connection_id)
     const position = row.position as unknown as Position
@@ -181,6 +194,9 @@ async function withLastRuns(tenant: Tenant, rows: readonly ConnectionRow[]) {
         : null,
       next_pull_at: row.state === 'paused' || row.state === 'signed_out' ? null : row.next_pull_at.toISOString(),
       write_back: writeBackState(row, waiting.get(row.connection_id) ?? 0),
+      activities: row.activities
+        ? { waiting: activities.get(row.connection_id) ?? 0, error: row.activities_error }
+        : null,
       created_at: row.created_at.toISOString(),
       updated_at: row.updated_at.toISOString(),
     }

@@ -57,6 +57,8 @@ export interface Connector {
   objects: readonly ConnectorObject[]
   /** How changes made here are written back. Absent: the system is only read. */
   writeBack?: WriteBack
+  /** How notes and mails of agents are stored in the system. Absent: they are not. */
+  activities?: ActivityStore
 }
 
 /** An account at a connected system. */
@@ -165,13 +167,46 @@ export interface SourceCall {
   id: string
   /** The source's id of the contact that the call is about, if the call does not identify anyone itself. */
   contact?: string
+  /** The event of a deal, whose time and contact may change. It is recorded once nevertheless. */
+  isOfDeal?: true
+  /** Set for an activity of a kind that an `ActivityStore` stores. */
+  activity?: ActivityRead
   call: Call | ServiceError
+}
+
+/** An activity that was read: the service may have stored it. */
+export interface ActivityRead {
+  /** As `ActivityStore` returns it. */
+  id: string
+  /** null: this kind has none. */
+  subject: string | null
+}
+
+/** A note or a sent mail of an agent. */
+export interface Activity {
+  kind: 'note' | 'email'
+  /** The system's id of the contact. */
+  contact: string
+  /** Of a note: a title for systems in which it needs one. */
+  subject: string
+  text: string
+  /** The same text, without anything that a reader could run. */
+  html: string
+  at: Date
+}
+
+/** How a connector stores activities. */
+export interface ActivityStore {
+  /** Searches for an activity that an earlier attempt may have stored. @returns its id; null: it is not there. */
+  find(client: Client, activity: Activity): Promise<string | null>
+  /** Stores an activity. @returns its id. @throws ApiRefused */
+  store(client: Client, activity: Activity): Promise<string>
 }
 
 /** How a connector writes contacts back. */
 export interface WriteBack {
-  /** The object that reads contacts. Nothing is written before its first complete read. */
-  object: string
+  /** The objects that read contacts. Nothing is written before their first complete read. */
+  objects: readonly string[]
   /** The maximum number of contacts per call of `read` and `write`. */
   batchSize: number
   /** Fields that cannot be written: keys, and fields that the system computes. */
@@ -180,7 +215,7 @@ export interface WriteBack {
   reads(pair: Pair): boolean
   /** A value as the system stores it, for comparing and writing; null if the system has no equivalent. */
   textOf(target: string, value: PropertyValue): string | null
-  /** The names of the fields that the system has for contacts. */
+  /** The names of the fields of contacts that the system allows this sign-in to write, as far as it says so. */
   fields(client: Client): Promise<ReadonlySet<string>>
   /**
    * Reads the contacts' current values in the system.
@@ -192,7 +227,9 @@ export interface WriteBack {
     targets: readonly string[],
   ): Promise<(CurrentRecord | null)[]>
   /**
-   * Writes contacts; writing them again changes nothing. A record that fails does not affect the others.
+   * Writes contacts, and creates those without an id, which `read` did not find. A record that fails does not affect the others.
+   * If the process ends before the result is stored, the contacts are read and written again: `read` must then find a contact
+   * that was created just before.
    * @returns a result for each record.
    */
   write(client: Client, records: readonly OutgoingRecord[], settings: Settings): Promise<WriteResult[]>
@@ -211,14 +248,25 @@ export interface CurrentRecord {
   externalId: string
   /** By target: the system's text, and the value that a read makes of it. Targets without a value are absent. */
   values: ReadonlyMap<string, { text: string; value: PropertyValue | null }>
+  /** Targets that this record cannot have, because it is of another kind than most. They are not written. */
+  lacks?: ReadonlySet<string>
+  createdAt: Date | null
   /** When the record was last changed there. */
   changedAt: Date | null
 }
 
 /** A contact to write. */
 export interface OutgoingRecord extends WriteBackContact {
-  /** An empty text clears the value. */
-  values: readonly (Pair & { text: string })[]
+  /** The value here, and as the system stores it. An empty text clears the value, which is then null. */
+  values: readonly (Pair & { value: PropertyValue | null; text: string })[]
+  /** The contact's names, for a record that is created: most systems require one. */
+  names: Names
+}
+
+export interface Names {
+  first: string | null
+  last: string | null
+  company: string | null
 }
 
 export type WriteResult =
@@ -227,7 +275,10 @@ export type WriteResult =
       externalId: string
       /** When the system created the record. A new source record gets this time. */
       createdAt: Date | null
-      /** What the system stored for the values that were sent, by our property; null if a value was cleared. */
+      /**
+       * What the system stored for the values that were sent, by our property; null if a value was cleared. Of a record that was
+       * created, also the values that the system required.
+       */
       stored: ReadonlyMap<string, PropertyValue | null>
     }
   | { status: 'failed'; code: string; message: string; isFinal: boolean }

@@ -46,6 +46,12 @@ export async function eraseFromConnections(
     sql`jsonb_object_agg(object.key, CASE WHEN ${isNamed}
       THEN object.value || jsonb_build_object('error', ${ERASED}::text) ELSE object.value END)`.as('objects'),
   )
+  // What waits of other contacts may mention the address. Their notes and mails stay here.
+  await tx.db
+    .deleteFrom('connection_activities')
+    .where('external_id', 'is', null)
+    .where(sql<boolean>`concat(subject, ' ', content) ~* ${pattern}`)
+    .execute()
   const shown = await tx.db
     .updateTable('connections')
     .set({

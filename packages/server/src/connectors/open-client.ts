@@ -122,6 +122,11 @@ export function openClient({ connector, settings, signIn, api, clock, timer, sig
       if (isObject(response.body)) return storableTree(response.body) as Record<string, unknown>
       throw refused()
     },
+    callList: async (request) => {
+      const { response, refused } = await responseTo(request, api.call)
+      if (Array.isArray(response.body)) return storableTree(response.body) as unknown[]
+      throw refused()
+    },
     callText: async (request) => {
       const { response, refused } = await responseTo(request, (call) => api.call({ ...call, isText: true }))
       if (typeof response.body !== 'string') throw refused()

@@ -5,6 +5,7 @@ import { Pagination, pageParameters, paginationOf } from '../platform/http/pagin
 import { timestampBound } from '../platform/http/query-parameters.ts'
 import { Id } from '../platform/http/responses.ts'
 import { WORD } from '../platform/personal.ts'
+import { ACTIVITY_OPERATIONS } from './activities/operations.ts'
 import { CONNECTORS, connectorNamed } from './all-connectors.ts'
 import { type ConnectServices, connect, connectorOf, openChange, openConnection, reconnect } from './connect.ts'
 import {
@@ -293,4 +294,5 @@ export const CONNECTION_OPERATIONS = [
     }),
   }),
   ...WRITE_BACK_OPERATIONS,
+  ...ACTIVITY_OPERATIONS,
 ]

@@ -88,7 +88,8 @@ export function refusedIn(position: Position, { objects }: Connector): string | 
   return refused.length === 0 ? null : refused.join(' ')
 }
 
-/** A position that makes the next run read an object from the start. */
-export function withUnread(position: Position, name: string): Position {
-  return { ...position, objects: { ...position.objects, [name]: { ...NEW_OBJECT } } }
+/** A position that makes the next run read some objects from the start. */
+export function withUnread(position: Position, names: readonly string[]): Position {
+  const unread = Object.fromEntries(names.map((name) => [name, { ...NEW_OBJECT }]))
+  return { ...position, objects: { ...position.objects, ...unread } }
 }

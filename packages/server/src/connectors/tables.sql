@@ -24,6 +24,13 @@ CREATE TABLE connections (
   write_back_failures integer NOT NULL DEFAULT 0,
   -- Nothing is written before this time.
   write_back_at timestamptz NOT NULL DEFAULT now(),
+  -- Whether notes and mails of agents are stored in the system.
+  activities boolean NOT NULL DEFAULT false,
+  activities_error text,
+  -- Consecutive failures.
+  activities_failures integer NOT NULL DEFAULT 0,
+  -- Nothing is stored before this time.
+  activities_at timestamptz NOT NULL DEFAULT now(),
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
   PRIMARY KEY (tenant_id, connection_id),
@@ -77,9 +84,39 @@ CREATE TABLE connection_outbox (
   -- Consecutive failures.
   failures integer NOT NULL DEFAULT 0,
   next_try_at timestamptz NOT NULL,
+  -- Whether a person asked for the contact, which is then created in the system whatever the settings say.
+  is_requested boolean NOT NULL DEFAULT false,
   PRIMARY KEY (tenant_id, connection_id, contact_id),
   FOREIGN KEY (tenant_id, connection_id) REFERENCES connections ON DELETE CASCADE,
   FOREIGN KEY (tenant_id, contact_id) REFERENCES contacts ON DELETE CASCADE
 );
 CREATE INDEX connection_outbox_due ON connection_outbox (tenant_id, connection_id, next_try_at);
 CREATE INDEX connection_outbox_contact ON connection_outbox (tenant_id, contact_id);
+
+-- Notes and mails of agents to store in a system. Those that were stored keep the system's id, so that they are not read
+-- back. Like the records of the source, they outlive the connection.
+CREATE TABLE connection_activities (
+  tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+  activity_id uuid NOT NULL,
+  connection_id uuid NOT NULL,
+  source text NOT NULL,
+  contact_id uuid NOT NULL,
+  kind text NOT NULL CHECK (kind IN ('note', 'email')),
+  -- Null once it is stored; the subject of notes always is.
+  subject text,
+  content text,
+  happened_at timestamptz NOT NULL,
+  -- Whether an attempt may have stored it.
+  may_be_stored boolean NOT NULL DEFAULT false,
+  -- The system's id; null: it is not stored yet.
+  external_id text,
+  failures integer NOT NULL DEFAULT 0,
+  claim uuid,
+  claimed_until timestamptz,
+  PRIMARY KEY (tenant_id, activity_id),
+  FOREIGN KEY (tenant_id, contact_id) REFERENCES contacts ON DELETE CASCADE
+);
+CREATE INDEX connection_activities_waiting ON connection_activities (tenant_id, connection_id, activity_id)
+  WHERE external_id IS NULL;
+CREATE INDEX connection_activities_stored ON connection_activities (tenant_id, source, external_id);
+CREATE INDEX connection_activities_contact ON connection_activities (tenant_id, contact_id);

@@ -10,6 +10,7 @@ import type { Logger } from '../platform/log.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import { HOUR_SECONDS } from '../platform/time.ts'
 import type { RecordCalls } from '../sites/ingestion/record-calls.ts'
+import { startActivityWorkers } from './activities/run.ts'
 import type { ConnectServices } from './connect.ts'
 import { type PullServices, pullConnection } from './pull.ts'
 import { writeBackConnection } from './write-back/run.ts'
@@ -163,8 +164,10 @@ export async function startConnectorWorkers({
       log.warn({ err: error }, 'pulls could not be scheduled; retrying shortly')
     }
   })
+  const storing = startActivityWorkers({ ...pulling, stores, log })
   return {
     stop: async () => {
+      await storing.stop()
       // Pulls can be aborted at any time, because their position is stored.
       stopping.abort()
       await sweeping.stop()

@@ -16,6 +16,7 @@ import { type IncomingRecord, MalformedAddress } from '../sources/incoming-recor
 import { removeSourceRecords } from '../sources/remove-records.ts'
 import { namedRecord, parseRecord } from '../sources/requests.ts'
 import { writeRecords } from '../sources/write-records.ts'
+import { type KnownRead, storedHere } from './activities/outbox.ts'
 import type { ContactRecord, RecordsPage, SourceCall } from './connector.ts'
 import { malformedEmail, type Writer, writeProfiles } from './write-profiles.ts'
 
@@ -99,7 +100,10 @@ export async function writePage(
     )
   }
   for (const some of inParts(page.calls ?? [], CALLS_PER_WRITE)) {
-    await record(tenant, services, writer, await resolveCalls(tenant, writer, some), isHistory, result)
+    const resolved = await resolveCalls(tenant, writer, some)
+    const calls = await withoutOwn(tenant, writer, resolved)
+    if (calls.length < resolved.length) add(result, 'unchanged', resolved.length - calls.length)
+    await record(tenant, services, writer, calls, isHistory, result)
   }
   for (const sent of page.conversations ?? []) {
     const messages = sent.map((message) => ({ ...message, source: writer.source }))
@@ -147,20 +151,32 @@ async function resolveCalls(
 ): Promise<SourceCall[]> {
   const named = calls.flatMap(({ contact }) => contact ?? [])
   const contacts = await contactsOfSource(tenant, source, named)
-  return calls.map(({ id, contact, call }) => {
-    if (call instanceof ServiceError) return { id, call }
+  return calls.map(({ contact, ...sent }) => {
+    const { id, call } = sent
+    if (call instanceof ServiceError) return sent
     const event = call.event && {
       ...call.event,
       sentId: call.event.sentId ?? eventIdOf(sourceId, `${call.event.event} ${id}`),
     }
-    if (contact === undefined) return { id, call: { ...call, event } }
+    if (contact === undefined) return { ...sent, call: { ...call, event } }
     const contactId = contacts.get(contact)
-    if (contactId !== undefined) return { id, call: { ...call, contactId, event } }
+    if (contactId !== undefined) return { ...sent, call: { ...call, contactId, event } }
     return {
-      id,
+      ...sent,
       call: new ServiceError(404, 'unknown_contact', `The contact ${contact} that it refers to does not exist here.`),
     }
   })
+}
+
+/** Leaves out the activities that the service itself has stored in the system: they are known as what they are here. */
+async function withoutOwn(tenant: Tenant, { source }: Writer, calls: readonly SourceCall[]): Promise<SourceCall[]> {
+  const read = calls.flatMap((each): KnownRead[] => {
+    const contactId = contactOf(each)
+    if (!each.activity || each.call instanceof ServiceError || contactId === null) return []
+    return [{ ...each.activity, contactId, timestamp: each.call.event?.timestamp }]
+  })
+  const own = await storedHere(tenant, source, read)
+  return calls.filter(({ activity }) => activity === undefined || !own.has(activity.id))
 }
 
 /** Event ids are remembered for a day. Older ones are looked up, so that a repeated read creates no duplicates. */
@@ -192,11 +208,13 @@ async function record(
 
 /**
  * The ids of events that were recorded before. An activity is looked up among the events of its contact, because a meeting
- * may have been moved by months. Other events are looked up by their times.
+ * may have been moved by months, and an event of a deal among those of all deals, because it may have got another contact and
+ * another time. Other events are looked up by their times.
  */
 async function knownIds(tenant: Tenant, sent: readonly SourceCall[]): Promise<Set<string>> {
   const events = sent.filter((each) => idOf(each) !== null)
   const groups = Map.groupBy(events, (each) => {
+    if (each.isOfDeal) return 'of deals'
     if (contactOf(each) !== null) return 'of contacts'
     return Number.isNaN(timeOf(each)) ? 'without a time' : 'at a time'
   })
@@ -209,6 +227,7 @@ async function knownIds(tenant: Tenant, sent: readonly SourceCall[]): Promise<Se
 }
 
 function lookupRangeOf(kind: string, group: readonly SourceCall[]): LookupRange | null {
+  if (kind === 'of deals') return { events: group.flatMap((each) => nameOf(each) ?? []) }
   if (kind === 'of contacts') return { contactIds: group.flatMap((each) => contactOf(each) ?? []) }
   if (kind === 'without a time') return null
   const times = group.map(timeOf)
@@ -219,6 +238,10 @@ function lookupRangeOf(kind: string, group: readonly SourceCall[]): LookupRange 
 
 function idOf({ call }: SourceCall): string | null {
   return call instanceof ServiceError ? null : (call.event?.sentId ?? null)
+}
+
+function nameOf({ call }: SourceCall): string | null {
+  return call instanceof ServiceError ? null : (call.event?.event ?? null)
 }
 
 function contactOf({ call }: SourceCall): string | null {

@@ -11,12 +11,14 @@ export type ComputedValues = Readonly<Record<string, PropertyValue | null>>
 /**
  * Writes what the service computed of contacts, in the caller's transaction. A contact that has all of it already is not locked,
  * and records no event. One that is full keeps what it has.
+ * @param isTold whether the event of a contact says from what to what a score changed
  * @returns the ids of those that exist.
  */
 export async function computeContacts(
   tx: Tenant,
   { writer }: Pick<WriteServices, 'writer'>,
   values: ReadonlyMap<string, ComputedValues>,
+  isTold: (contactId: string, name: string) => boolean,
 ): Promise<string[]> {
   const rows = await contactsAmong(tx, { contactIds: [...values.keys()] })
     .select(['contact_id', 'properties', 'properties_provenance'])
@@ -30,7 +32,7 @@ export async function computeContacts(
       keys: { contactIds: [contactId] },
       apply(set, { now }) {
         const state = set.contact(contactId)
-        if (state) computeContact(set, state, values.get(contactId) ?? {}, now)
+        if (state) computeContact(set, state, values.get(contactId) ?? {}, now, (name) => isTold(contactId, name))
       },
     })),
   )

@@ -8,6 +8,7 @@ import type { RecentNotes } from './notes/notes.ts'
 import { Note } from './notes/schema.ts'
 import { ContactProperties, type Properties, PropertyProvenance, type PropertyValue } from './properties.ts'
 import { SUMMARY_PROPERTIES } from './property-catalogue.ts'
+import { ContactScores } from './scores.ts'
 
 const Provenance = Type.Record(Type.String(), PropertyProvenance)
 
@@ -54,6 +55,7 @@ const FIELDS = {
     }),
   ),
   properties_provenance: Type.Optional(Provenance),
+  scores: Type.Optional(ContactScores),
 }
 
 /** A whole contact. */
@@ -77,7 +79,7 @@ export const ProjectedContact = Type.Partial(Contact, { title: 'ListedContact' }
 type ContactObject = Type.Static<typeof Contact>
 
 const SUMMARY = ['properties', 'company_id', 'created_at', ...SUMMARY_PROPERTIES]
-const ALWAYS_SHOWN = ['contact_id', '_id', 'properties_provenance']
+const ALWAYS_SHOWN = ['contact_id', '_id', 'properties_provenance', 'scores']
 const BLOCKED = ['tenant_id', 'user_id', '__v', 'properties_provenance']
 
 /** A parsed `fields` parameter. */

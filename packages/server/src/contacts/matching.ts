@@ -70,6 +70,16 @@ export function findValuesWith<Value>(
   return withEach(tenant, contactSet, perContact).select(['contact_id', SEGMENT_IDS, valued]).execute()
 }
 
+/** Which of several conditions each of some contacts meets. */
+export async function conditionsMetBy(
+  tenant: Tenant,
+  contactIds: readonly string[],
+  conditions: Expression<boolean[]>,
+) {
+  const met = sql<boolean[]>`${conditions}`.as('met')
+  return contactsAmong(tenant, { contactIds }).select(['contact_id as id', met]).execute()
+}
+
 function withEach(tenant: Tenant, contactSet: ContactSet, perContact: PerContact) {
   return contactsAmong(tenant, contactSet).leftJoinLateral(perContact, (join) => join.onTrue())
 }

@@ -18,6 +18,7 @@ import { Pagination, paginationOf } from '../platform/http/pagination.ts'
 import { oneOf, wordList } from '../platform/http/query-parameters.ts'
 import { ContactId, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { TEXT } from '../platform/personal.ts'
+import type { Tenant } from '../platform/tenant.ts'
 import { missingContact } from './aliases.ts'
 import { requireSortable } from './computed-names.ts'
 import { EVENTS_MAX, readContactEvents, toContactEvent } from './contact-events.ts'
@@ -35,6 +36,7 @@ import {
   parseUpdateContact,
   READ_CONTACT_PARAMETERS,
 } from './requests.ts'
+import type { ContactScores, ScoresOf } from './scores.ts'
 import { hiddenFromSearch } from './search.ts'
 import { UnifiedProfile } from './unified-profile.ts'
 import { createContact, deleteContact, updateContact } from './write.ts'
@@ -46,6 +48,7 @@ export interface ContactServices extends WriteServices {
   /** Filters of lists that belong to other features. */
   listFilters: readonly ListFilter[]
   warningsAbout: WarningsAbout
+  scoresOf: ScoresOf
 }
 
 const tag = 'Contacts'
@@ -62,6 +65,21 @@ const COMPANY_OR_NONE = {
 }
 
 const contactOperation = operationsWith<ContactServices>()
+
+/** Contacts with their scores; those that lists show always have their id. */
+async function withScores<Listed extends { contact_id?: string }>(
+  contacts: readonly Listed[],
+  scoresOf: ScoresOf,
+  tenant: Tenant,
+  now: Date,
+): Promise<(Listed & { scores: ContactScores })[]> {
+  const found = await scoresOf(
+    tenant,
+    contacts.flatMap(({ contact_id: id }) => id ?? []),
+    now,
+  )
+  return contacts.map((contact) => ({ ...contact, scores: found.get(contact.contact_id ?? '') ?? {} }))
+}
 
 export const CONTACT_OPERATIONS = [
   contactOperation({
@@ -87,7 +105,7 @@ export const CONTACT_OPERATIONS = [
     },
     errors: ['400 event_filter_too_broad', '400 unknown_import', '400 unknown_segment'],
     async run(context, query) {
-      const { tenant, config, now, listFilters, requireScope, redaction, warn, warningsAbout } = context
+      const { tenant, config, now, listFilters, requireScope, redaction, warn, warningsAbout, scoresOf } = context
       const { page, limit, sort_by, sort_property, sort_dir, count_only, fields, include } = query
       requireSortable(sort_property, (await context.findComputedNames(tenant)).contacts)
       const contactsMax = config.eventFilterContactsMax
@@ -105,7 +123,8 @@ export const CONTACT_OPERATIONS = [
         withProvenance: include?.includes('provenance') ?? false,
       } as const
       const listing = filters ? listContacts(tenant, filters, options) : []
-      const [contacts, total] = await Promise.all([listing, counting])
+      const [listed, total] = await Promise.all([listing, counting])
+      const contacts = include?.includes('scores') ? await withScores(listed, scoresOf, tenant, now) : listed
       return { contacts, pagination: paginationOf({ page, limit }, total) }
     },
   }),
@@ -153,13 +172,17 @@ export const CONTACT_OPERATIONS = [
     },
     errors: ['404 contact_merged'],
     etag: ({ contact }) => etagOfContact(contact),
-    async run({ tenant, clock }, { contact_id, include_events, events_limit, include }) {
+    async run({ tenant, clock, scoresOf }, { contact_id, include_events, events_limit, include }) {
       const result = await readContact(tenant, contact_id, {
         eventsLimit: parseEventsLimit(include_events, events_limit),
         withProvenance: include?.includes('provenance') ?? false,
         withRaw: include?.includes('raw') ?? false,
       })
-      return { ...result, timestamp: clock().toISOString() }
+      const now = clock()
+      const [contact = result.contact] = include?.includes('scores')
+        ? await withScores([result.contact], scoresOf, tenant, now)
+        : []
+      return { ...result, contact, timestamp: now.toISOString() }
     },
   }),
   contactOperation({

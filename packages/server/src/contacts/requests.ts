@@ -84,7 +84,7 @@ export const ListContactsQuery = Type.Object({
   sort_dir: oneOf(['asc', 'desc'], 'Sort direction; missing values come last in both directions.', 'desc'),
   count_only: flag('Return only the number of results.', false),
   fields: filterText('summary, full, or a comma-separated list of field names and property keys.', 5_000),
-  include: wordList(['provenance'], 'What to add.'),
+  include: wordList(['provenance', 'scores'], 'What to add.'),
 })
 
 const EVENTS_LIMIT = { default: 20, max: 50 }
@@ -99,7 +99,7 @@ export const READ_CONTACT_PARAMETERS = {
       examples: ['5'],
     }),
   ),
-  include: wordList(['provenance', 'raw'], 'What to add.'),
+  include: wordList(['provenance', 'raw', 'scores'], 'What to add.'),
 }
 
 /** The `events_limit` of a read; null for no events. @throws ServiceError 400. */

@@ -17,6 +17,8 @@ import { systemClock } from '../platform/time.ts'
 import { seedTenant } from '../seed/seed.ts'
 import { createSegment, type NewSegment } from '../segments/segments.ts'
 import { connectSender, createDemoAgents } from './agents.ts'
+import { answerMail } from './answer.ts'
+import { createDeals } from './deals.ts'
 import { createGrowthReports } from './growth.ts'
 import { openSandboxMailbox } from './mailbox.ts'
 import { serveMailbox } from './mailbox-page.ts'
@@ -97,6 +99,8 @@ const DATA_DIRECTORY = fileURLToPath(new URL('../../../../data-demo', import.met
 const mailbox = await openSandboxMailbox()
 const { host, port, user, password } = mailbox.smtp
 const stopping = new AbortController()
+/** Answers a mail of the sandbox. There is none before the demo is complete. */
+let answer: Parameters<typeof serveMailbox>[2] = async () => {}
 
 await runService(
   () => {
@@ -117,6 +121,7 @@ await runService(
     const demo = (await storedDemo(service, file)) ?? (await createDemo(service, file))
     const tenant = openTenant(service.stores, demo.tenantId)
     await connectSender(tenant, service.mail, demo.identityId, mailbox, systemClock())
+    answer = (mail, text) => answerMail(tenant, service.writing, demo.identityId, mail, text)
     console.log(welcome(service, config, demo))
     void receiveVisits(service.app, { tenantId: demo.tenantId, site: SITE }, stopping.signal)
   },
@@ -127,7 +132,7 @@ await runService(
     },
     beforeListen: (app) => {
       serveDemoSite(app)
-      serveMailbox(app, mailbox)
+      serveMailbox(app, mailbox, (mail, text) => answer(mail, text))
       app.addHook('preClose', async () => {
         stopping.abort()
         await mailbox.close()
@@ -185,6 +190,7 @@ async function createDemo(service: Service, file: string): Promise<Demo> {
   await createTenantUser(stores, tenantId, { ...DEMO_PERSON, role: 'owner' }, { kind: 'command_line' }, now)
   const identityId = await createDemoAgents(tenant, service, now)
   const { apiKey } = await createApiKey(tenant, { name: 'Demo', scopes: ['all'] }, now)
+  await createDeals(service.app, apiKey, now)
   await createGrowthReports(service.app, apiKey)
   await createPeopleTwice(service.app, apiKey)
   await writeFile(file, JSON.stringify({ tenantId, apiKey, identityId }), { mode: 0o600 })

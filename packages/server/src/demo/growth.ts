@@ -44,6 +44,28 @@ const REPORTS = {
       window: { value: 7, unit: 'day' },
     },
   },
+  deals: {
+    name: 'From a visit to a won deal',
+    kind: 'funnel',
+    question: {
+      last: { value: 90, unit: 'day' },
+      steps: [
+        { ...page('/pricing'), label: 'Saw pricing' },
+        { event: 'deal_created', label: 'Deal created' },
+        { event: 'deal_won', label: 'Deal won' },
+      ],
+      window: { value: 12, unit: 'week' },
+    },
+  },
+  dealsWon: {
+    name: 'Won deals in EUR',
+    kind: 'trend',
+    question: {
+      ...LAST_DAYS,
+      series: [{ event: 'deal_won', metric: 'sum', property: 'data.amount', label: 'Won' }],
+      interval: 'week',
+    },
+  },
   staying: {
     name: 'Who keeps reading reports after signing up',
     kind: 'retention',
@@ -101,7 +123,9 @@ export async function createGrowthReports(app: App, apiKey: string): Promise<voi
       { report_id: ids.signUp, x: 0, y: 6, width: 12, height: 8 },
       { report_id: ids.staying, x: 0, y: 14, width: 7, height: 5 },
       { report_id: ids.revenue, x: 7, y: 14, width: 5, height: 5 },
-      { report_id: ids.ways, x: 0, y: 19, width: 12, height: 6 },
+      { report_id: ids.deals, x: 0, y: 19, width: 7, height: 6 },
+      { report_id: ids.dealsWon, x: 7, y: 19, width: 5, height: 6 },
+      { report_id: ids.ways, x: 0, y: 25, width: 12, height: 6 },
     ],
   })
   await post('/v1/alerts', {

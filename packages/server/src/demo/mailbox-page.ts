@@ -1,8 +1,31 @@
+import Type from 'typebox'
+import { notFound } from '../platform/errors.ts'
 import type { App } from '../platform/http/app-types.ts'
 import type { SandboxMail, SandboxMailbox } from './mailbox.ts'
 
-/** Serves the mails of the sandbox as a page of the demo shop. */
-export function serveMailbox(app: App, mailbox: Pick<SandboxMailbox, 'mails'>): void {
+const Reply = Type.Object({ text: Type.String({ minLength: 1, maxLength: 10_000 }) }, { additionalProperties: false })
+
+/**
+ * Serves the mails of the sandbox as a page of the demo shop.
+ * @param answer has the recipient of a mail answer it.
+ */
+export function serveMailbox(
+  app: App,
+  mailbox: Pick<SandboxMailbox, 'mails'>,
+  answer: (mail: SandboxMail, text: string) => Promise<void>,
+): void {
+  // JSON alone: no page of another site can send it without asking first.
+  app.post(
+    '/demo-site/mailbox/:id/reply',
+    { config: { access: 'public' }, schema: { hide: true, body: Reply } as object },
+    async (request, reply) => {
+      const { id } = request.params as { id: string }
+      const mail = mailbox.mails.find((each) => each.id === id)
+      if (!mail) throw notFound('mail')
+      await answer(mail, (request.body as Type.Static<typeof Reply>).text)
+      return reply.code(204).send()
+    },
+  )
   app.get(
     '/demo-site/mailbox',
     { config: { access: 'public' }, schema: { hide: true } as object },
@@ -53,6 +76,7 @@ function article({ id, from, to, subject, receivedAt, text, html }: SandboxMail)
 <h2>${title}</h2>
 <p>From ${escapeHtml(from)} to ${escapeHtml(to.join(', '))} · <time datetime="${time}">${time.slice(11, 19)} UTC</time></p>
 ${body}
+<form class="reply"><label>Answer as ${escapeHtml(to[0] ?? 'the recipient')} <textarea name="text" required maxlength="10000" rows="2"></textarea></label> <button>Send the answer</button> <span role="status"></span></form>
 </article>`
 }
 

@@ -10,6 +10,8 @@ const HOST = '127.0.0.1'
 
 export interface SandboxMail {
   id: string
+  /** Its Message-ID without the angle brackets; empty if it has none. */
+  messageId: string
   from: string
   to: string[]
   subject: string
@@ -69,6 +71,7 @@ export async function openSandboxMailbox(): Promise<SandboxMailbox> {
 async function readMail(stream: AsyncIterable<Buffer>, from: string, to: string[]): Promise<SandboxMail> {
   const chunks: Buffer[] = []
   for await (const chunk of stream) chunks.push(chunk)
-  const { subject = '', text = '', html = null } = await PostalMime.parse(Buffer.concat(chunks))
-  return { id: newId(), from, to, subject, receivedAt: new Date(), text, html }
+  const { messageId = '', subject = '', text = '', html = null } = await PostalMime.parse(Buffer.concat(chunks))
+  const id = messageId.replace(/^<|>$/g, '')
+  return { id: newId(), messageId: id, from, to, subject, receivedAt: new Date(), text, html }
 }

@@ -4,6 +4,7 @@ import { HAS_BROWSER, sharedChromium } from '../../test/chromium.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { addVerifiedDomain } from '../access/domains-of-tenant.ts'
 import type { App } from '../platform/http/app-types.ts'
+import { answerMail } from './answer.ts'
 import { openSandboxMailbox, type SandboxMailbox } from './mailbox.ts'
 import { serveMailbox } from './mailbox-page.ts'
 import { serveDemoSite } from './site.ts'
@@ -18,7 +19,7 @@ describe.skipIf(!HAS_BROWSER)('the shop of the demo', () => {
     mailbox = await openSandboxMailbox()
     const beforeListen = (app: App) => {
       serveDemoSite(app)
-      serveMailbox(app, mailbox)
+      serveMailbox(app, mailbox, (mail, text) => answerMail(tenant.handle, service.writing, null, mail, text))
     }
     service = await startTestService({ HOST: 'localhost' }, { beforeListen })
     tenant = await createTestTenant(service)
@@ -62,6 +63,8 @@ describe.skipIf(!HAS_BROWSER)('the shop of the demo', () => {
       .poll(async () => (await tenant.call('GET', '/v1/contacts?search=ada@example.com')).body.contacts[0]?.properties)
       .toMatchObject({ firstname: 'Ada' })
     const { body } = await tenant.call('GET', '/v1/contacts?search=ada@example.com')
+    // The film asked first, and its form identifies.
+    expect(body.contacts[0].creation_source).toBe('form')
     const names = async () => {
       const response = await tenant.call('GET', '/v1/events?limit=100&identified_only=true')
       return response.body.events
@@ -82,12 +85,25 @@ describe.skipIf(!HAS_BROWSER)('the shop of the demo', () => {
     await page.getByText('No mails yet').waitFor()
     const { host, port, user, password } = mailbox.smtp
     const mailer = createTransport({ host, port, auth: { user, pass: password } })
-    const mail = { from: 'grace@example.com', to: 'ada@example.com', subject: '<b>Plans?</b>' }
+    const mail = { from: 'grace@example.com', to: 'lin@example.com', subject: '<b>Plans?</b>' }
     await mailer.sendMail({ ...mail, html: '<p>Hello Ada</p><script>parent.document.title = "owned"</script>' })
     await page.getByRole('heading', { name: '<b>Plans?</b>' }).waitFor()
-    await page.getByText('From grace@example.com to ada@example.com').waitFor()
+    await page.getByText('From grace@example.com to lin@example.com').waitFor()
     await page.frameLocator('iframe').getByText('Hello Ada').waitFor()
     expect(await page.title()).toBe('Sandbox mailbox')
+    // The recipient answers, which the service reads as if the sender's mailbox had received it.
+    const contactId = await tenant.contact('lin@example.com')
+    await page.getByLabel('Answer as lin@example.com').fill('Yes, please call me.')
+    await page.getByRole('button', { name: 'Send the answer' }).click()
+    await page.getByText('Answered').waitFor()
+    const { conversations } = (await tenant.call('GET', `/v1/contacts/${contactId}/conversations`)).body
+    expect(conversations).toMatchObject([{ subject: 'Re: <b>Plans?</b>', message_count: 1 }])
+    const nobody = await fetch(`${service.url}/demo-site/mailbox/1/reply`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"text":"Hello"}',
+    })
+    expect(nobody.status).toBe(404)
     const stranger = createTransport({ host, port, auth: { user, pass: 'wrong' } })
     await expect(stranger.sendMail({ ...mail, text: 'x' })).rejects.toMatchObject({ code: 'EAUTH' })
   })

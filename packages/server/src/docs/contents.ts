@@ -42,6 +42,7 @@ const SECTIONS: { title: string; files: string[] }[] = [
       'connectors-mixpanel.md',
       'connectors-amplitude.md',
       'segments.md',
+      'scores.md',
       'insights.md',
       'webhooks.md',
       'hooks.md',

@@ -128,6 +128,27 @@ describe('two contacts', () => {
   })
 })
 
+test('min_confidence leaves out the less likely ones', async () => {
+  await ada()
+  await adaAgain()
+  await tenant.contact('grace@example.com', { firstname: 'Grace', lastname: 'Hopper', phone: '+44 20 7946 0958' })
+  await tenant.contact('alan@example.org', { firstname: 'Alan', lastname: 'Turing', phone: '+44 20 7946 0958' })
+  await found()
+  const confidences = async (query: string) => {
+    const { duplicates, pagination } = await list(query)
+    const all = duplicates.map(({ confidence }: { confidence: number }) => confidence)
+    expect(pagination.total_items).toBe(all.length)
+    return all
+  }
+  expect(await confidences('')).toEqual([0.95, 0.5])
+  expect(await confidences('?min_confidence=0.5')).toEqual([0.95, 0.5])
+  expect(await confidences('?min_confidence=0.8')).toEqual([0.95])
+  expect(await confidences('?min_confidence=1')).toEqual([])
+  for (const wrong of ['-0.1', '1.1', 'high']) {
+    expect((await tenant.call('GET', `/v1/duplicates?min_confidence=${wrong}`)).status).toBe(400)
+  }
+})
+
 test('a change makes a pair, keeps its id, and ends it', async () => {
   const one = await tenant.contact('one@example.com', { phone: '+442079460958' })
   const other = await tenant.contact('two@example.org', {})

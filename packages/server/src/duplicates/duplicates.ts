@@ -44,9 +44,10 @@ export const Duplicate = Type.Object(
 /** The pairs that are likely one person, the likeliest first. */
 export async function listDuplicates(
   tenant: Tenant,
+  minConfidence: number,
   page: Page,
 ): Promise<{ duplicates: Type.Static<typeof Duplicate>[]; total: number }> {
-  const suggested = tenant.db.selectFrom('duplicates')
+  const suggested = tenant.db.selectFrom('duplicates').where('confidence', '>=', minConfidence)
   const rows = await suggested
     .select(['duplicate_id', 'contact_id', 'other_contact_id', 'confidence', 'reasons', 'found_at'])
     .orderBy('confidence', 'desc')

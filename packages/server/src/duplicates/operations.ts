@@ -17,10 +17,20 @@ export const DUPLICATE_OPERATIONS = [
     summary: 'List pairs of contacts that are likely one person, the likeliest first',
     description:
       'A pair appears within a minute after one of its contacts was created or changed. Nothing is merged by itself: merge a pair with POST /v1/contacts/:contact_id/merge, or dismiss it.',
-    input: pageParameters(20, 100),
+    input: {
+      ...pageParameters(20, 100),
+      min_confidence: Type.Optional(
+        Type.Number({
+          minimum: 0,
+          maximum: 1,
+          description: 'Leaves out pairs with a lower confidence.',
+          examples: [0.8],
+        }),
+      ),
+    },
     output: { duplicates: Type.Array(Duplicate), pagination: Pagination },
-    async run({ tenant }, { page, limit }) {
-      const { duplicates, total } = await listDuplicates(tenant, { page, limit })
+    async run({ tenant }, { page, limit, min_confidence = 0 }) {
+      const { duplicates, total } = await listDuplicates(tenant, min_confidence, { page, limit })
       return { duplicates, pagination: paginationOf({ page, limit }, total) }
     },
   }),

@@ -77,8 +77,14 @@ export async function listEventTypes(
   return { types: [], total: Number(counted?.total ?? 0) }
 }
 
-/** Where to look for some events: between two times, or among those of some contacts. The table is sorted by both. */
-export type LookupRange = { between: readonly [from: Date, to: Date] } | { contactIds: readonly string[] }
+/**
+ * Where to look for some events: between two times, or among those of some contacts. The table is sorted by both. Or among
+ * those of some names, for rare ones: only the names of all of the tenant's events are read.
+ */
+export type LookupRange =
+  | { between: readonly [from: Date, to: Date] }
+  | { contactIds: readonly string[] }
+  | { events: readonly string[] }
 
 /**
  * Those of some event ids, in lower case, that an event of the tenant has.
@@ -106,6 +112,9 @@ export async function knownEventIds(
     const time = (name: string) => `fromUnixTimestamp64Milli({${name}: Int64}, 'UTC')`
     const isBetween = `timestamp >= ${time('first_ms')} AND timestamp <= ${time('last_ms')}`
     return find(['is_system = 0', isBetween], { first_ms: first.getTime(), last_ms: last.getTime() })
+  }
+  if ('events' in range) {
+    return find(['is_system = 0', 'event IN {names: Array(String)}'], { names: [...new Set(range.events)] })
   }
   const known: string[] = []
   for (const group of await queryableGroups(tenant, [...new Set(range.contactIds)])) {

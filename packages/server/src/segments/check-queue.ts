@@ -38,7 +38,8 @@ export function possibleTransitions(contactIds: Iterable<string>): RecordedEvent
   ])
 }
 
-function matchesEvent({ type, types = [] }: EventMatch, event: string): boolean {
+/** Whether a condition can be about events of a name. */
+export function matchesEvent({ type, types = [] }: EventMatch, event: string): boolean {
   const named = type === undefined ? types : [...types, type]
   // System events count only if a condition names them.
   return named.length === 0 ? !(SYSTEM_EVENTS as readonly string[]).includes(event) : named.includes(event)

@@ -18,6 +18,11 @@ CREATE TABLE segments (
   PRIMARY KEY (tenant_id, segment_id)
 );
 CREATE INDEX segments_newest ON segments (tenant_id, created_at, segment_id);
+-- See computed/tables.sql.
+CREATE TRIGGER computed_segments_updated AFTER UPDATE ON segments FOR EACH ROW
+  WHEN (OLD.filter IS DISTINCT FROM NEW.filter) EXECUTE FUNCTION fill_scores_of_segments();
+CREATE TRIGGER computed_segments_deleted AFTER DELETE ON segments FOR EACH ROW
+  EXECUTE FUNCTION fill_scores_of_segments();
 
 -- Returns the current definitions and locks out new ones until the transaction ends: otherwise a contact could change
 -- while a segment is created, without either seeing the other. A definition also changes once its first evaluation has

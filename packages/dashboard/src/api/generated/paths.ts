@@ -250,6 +250,7 @@ export const PATHS = {
   sdkScreen: 'POST /v1/screen',
   sdkTrack: 'POST /v1/track',
   sendEvents: 'POST /v1/events',
+  setConnectionActivities: 'PUT /v1/connections/{connection_id}/activities',
   setConnectionWriteBack: 'PUT /v1/connections/{connection_id}/write-back',
   setEmailAccount: 'PUT /v1/identities/{identity_id}/email-account',
   setImportFormat: 'PUT /v1/imports/{import_id}/format',
@@ -297,4 +298,5 @@ export const PATHS = {
   updateWebhook: 'PATCH /v1/webhooks/{subscription_id}',
   uploadImport: 'POST /v1/imports',
   verifyDomain: 'POST /v1/domains/{domain_id}/verify',
+  writeContactsBack: 'POST /v1/connections/{connection_id}/write-back',
 } as const

@@ -1,7 +1,7 @@
 import { notFound } from '../../platform/errors.ts'
 import { offsetOf, type Page } from '../../platform/http/pagination.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import type { ActionType } from '../action-types.ts'
+import type { ActionParams, ActionType } from '../action-types.ts'
 import { ACTION_COLUMNS, type ActionObject, type ActionStatus, toActionObject } from './action-object.ts'
 import type { ActionRef } from './queue.ts'
 
@@ -43,6 +43,18 @@ export async function readAction(tenant: Tenant, ref: ActionRef): Promise<Action
   const row = await selectAction(tenant, ref).executeTakeFirst()
   if (!row) throw notFound('proposed action')
   return toActionObject(row)
+}
+
+/** The text that an executed note or mail has stored or sent; null for other actions. */
+export async function executedText(tenant: Tenant, ref: ActionRef) {
+  const row = await selectAction(tenant, ref).executeTakeFirst()
+  if (row?.type === 'note') {
+    const { content } = row.params as ActionParams<'note'>
+    return { kind: 'note' as const, subject: null, content }
+  }
+  if (row?.type !== 'email_message') return null
+  const { subject, message } = row.params as ActionParams<'email_message'>
+  return { kind: 'email' as const, subject, content: message }
 }
 
 /** The types of those actions that exist. */

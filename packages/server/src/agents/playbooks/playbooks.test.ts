@@ -9,7 +9,7 @@ import { escapeMarkdown, fillIn, pointInto, unknownVariables } from './variables
 describe('the playbook templates', () => {
   const templates = [...playbookTemplates().values()]
 
-  test('are the six documented ones', () => {
+  test('are the documented ones', () => {
     expect(templates.map(({ name }) => name)).toEqual([
       'churn_risk',
       'cold_outreach',
@@ -17,6 +17,7 @@ describe('the playbook templates', () => {
       'lead_qualification',
       'onboarding_nudge',
       'pricing_visitor_followup',
+      'warm_lead',
     ])
   })
 

@@ -1,6 +1,7 @@
 import type { ApiFetch } from '../../platform/outbound/api-fetch.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { AgentConfiguration } from '../agent.ts'
+import { NOTHING_NOTICED, type WhyNow } from '../triggers/why-now.ts'
 import { createModelReasoner } from './model-reasoner.ts'
 import { chooseModel, type LlmSettings } from './models.ts'
 import type { Reasoner } from './reasoner.ts'
@@ -21,14 +22,14 @@ interface Choice {
 
 /**
  * Chooses the provider of an agent: the one it names, else one that the service has a key for, else the template.
- * @param why a sentence that says what has the agent look at the contacts now; null if no trigger did.
+ * @param why what has the agent look at the contacts now
  */
 export function chooseReasoner(
   tenant: Tenant,
   { llm, llmOutbound }: ReasonerDependencies,
   configuration: AgentConfiguration,
   sender: Sender | null,
-  why: string | null = null,
+  why: WhyNow = NOTHING_NOTICED,
 ): Choice {
   const { provider } = configuration.llm_config
   const template = createTemplateReasoner(tenant, configuration, sender, why)

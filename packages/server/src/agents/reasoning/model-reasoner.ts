@@ -5,6 +5,7 @@ import type { ApiFetch } from '../../platform/outbound/api-fetch.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { typesOf } from '../action-types.ts'
 import type { AgentConfiguration } from '../agent.ts'
+import type { WhyNow } from '../triggers/why-now.ts'
 import { type Answer, answerSchemaFor, readAnswer } from './answer.ts'
 import { fitIntoBudget, tokensAtMost } from './budget.ts'
 import { addUsage, type Counted, loadSdk } from './model-usage.ts'
@@ -32,7 +33,7 @@ interface Reply {
 export function createModelReasoner(
   tenant: Tenant,
   llmFetch: Pick<ApiFetch, 'fetch'>,
-  { configuration, sender, why }: { configuration: AgentConfiguration; sender: Sender | null; why: string | null },
+  { configuration, sender, why }: { configuration: AgentConfiguration; sender: Sender | null; why: WhyNow },
   choice: ModelChoice,
   ownPrices: Readonly<Record<string, Price>>,
 ): Reasoner {
@@ -119,15 +120,15 @@ export function createModelReasoner(
     batch: BATCH,
     prepare: async (_contexts, now) => {
       const { chosen } = await readTenant(tenant)
-      const instructions: ModelMessage = {
+      const instructionsOf = (contactId: string): ModelMessage => ({
         role: 'system',
-        content: instructionsFor({ configuration, sender, why }, allowed, now),
-      }
+        content: instructionsFor({ configuration, sender, why: why(contactId) }, allowed, now),
+      })
       return async (context, signal, reserveCost) => {
         const { conversations } = await conversationsOf(tenant, context.contactId, CONVERSATIONS)
         const seen = fitIntoBudget(withoutWithheld(context, chosen), conversations)
         const data: ModelMessage = { role: 'user', content: dataMessage(seen) }
-        const messages: ModelMessage[] = [instructions, data]
+        const messages: ModelMessage[] = [instructionsOf(context.contactId), data]
         const usage = { ...NO_USAGE }
         await reserveCost(costAtMost(messages))
         let { text, answer } = await ask(messages, usage, signal)

@@ -7,6 +7,7 @@ import { readAgentSettings } from '../actions/settings.ts'
 import type { AgentConfiguration } from '../agent.ts'
 import { type PlaybookTemplate, playbookTemplates } from '../playbooks/templates.ts'
 import { escapeMarkdown, fillIn, type VariableValues } from '../playbooks/variables.ts'
+import { NOTHING_NOTICED, type WhyNow } from '../triggers/why-now.ts'
 import { NO_FACTS, readPersonFacts } from './person-facts.ts'
 import { personWords } from './person-words.ts'
 import { type Evaluation, EvaluationError, NO_USAGE, type Reasoner } from './reasoner.ts'
@@ -23,7 +24,7 @@ export function createTemplateReasoner(
   tenant: Tenant,
   configuration: AgentConfiguration,
   sender: Sender | null,
-  why: string | null = null,
+  why: WhyNow = NOTHING_NOTICED,
 ): Reasoner {
   const { playbook, playbook_template, capabilities } = configuration
   const template = playbook_template === null ? undefined : playbookTemplates().get(playbook_template)
@@ -47,7 +48,7 @@ export function createTemplateReasoner(
         const values = valuesFor(configuration, context, sender, now)
         const mail = await lastMailWith(tenant, context.contactId)
         const person = { context, facts: known.get(context.contactId) ?? NO_FACTS, mail, topic }
-        const facts = [why, personWords(person, timeZone, now)].filter(Boolean).join(' ')
+        const facts = [why(context.contactId), personWords(person, timeZone, now)].filter(Boolean).join(' ')
         if (!meant.has(context.contactId)) {
           return silent(`${facts} Does not meet the conditions of “${template?.title}”, so nothing is proposed.`)
         }

@@ -12,7 +12,7 @@ export const RUN_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancel
 
 export type RunStatus = (typeof RUN_STATUSES)[number]
 
-const RUN_TRIGGERS = ['manual', 'schedule', 'event', 'segment_entered', 'proposal'] as const
+const RUN_TRIGGERS = ['manual', 'schedule', 'event', 'segment_entered', 'score', 'proposal'] as const
 export type RunTrigger = (typeof RUN_TRIGGERS)[number]
 
 const Word = <T extends string>(words: readonly T[]) => Type.Unsafe<T>({ type: 'string', enum: words })
@@ -32,7 +32,7 @@ const FIELDS = {
     type: 'string',
     enum: RUN_TRIGGERS,
     description:
-      '`event` and `segment_entered`: a trigger of the agent, which is in `triggered_by`. `proposal`: the run records an action that someone proposed for the agent, which evaluated nothing.',
+      '`event`, `segment_entered` and `score`: a trigger of the agent, which is in `triggered_by`. `proposal`: the run records an action that someone proposed for the agent, which evaluated nothing.',
   }),
   triggered_by: Nullable(AgentTrigger, 'The trigger of the agent that noticed the contacts; null if no trigger did.'),
   requested_by: ActorObject,

@@ -18,7 +18,7 @@ import {
   RunFailure,
 } from '../reasoning/reasoner.ts'
 import type { Trigger } from '../triggers/trigger.ts'
-import { whyNow } from '../triggers/why-now.ts'
+import { NOTHING_NOTICED, whyNow } from '../triggers/why-now.ts'
 import { AGENT_ROWS, type AgentRun, beginTurn } from './agent-run.ts'
 import { type CostCaps, costCapsOf, requireKnownCosts } from './costs.ts'
 import { type Outcome, recordOutcome } from './record.ts'
@@ -61,7 +61,9 @@ async function workThrough(run: AgentRun, dependencies: RunDependencies, signal:
   const { tenant, configuration, row } = run
   const { clock } = dependencies
   const sender = await senderOf(tenant, configuration)
-  const why = row.triggered_by === null ? null : await whyNow(tenant, row.triggered_by as Trigger)
+  const trigger = row.triggered_by as Trigger | null
+  const why =
+    trigger === null ? NOTHING_NOTICED : await whyNow(tenant, run.agentId, trigger, row.requested_contact_ids ?? [])
   const { reasoner, isStandIn } = chooseReasoner(tenant, dependencies, configuration, sender, why)
   if (isStandIn) configuration.playbook.require_approval = true
   // Its provider and its contacts are chosen once.

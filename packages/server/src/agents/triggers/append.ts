@@ -110,13 +110,13 @@ export function prepareLooks(stores: Stores, findReacting: FindReacting): Prepar
  * because neither waits for the other; the worker makes one look of them.
  */
 function insertLooks(firstParameter: number): string {
-  const types = ['uuid', 'uuid', 'uuid', 'uuid', 'boolean', 'jsonb', 'timestamptz', 'timestamptz', 'timestamptz']
+  const types = 'uuid uuid uuid uuid boolean jsonb jsonb timestamptz timestamptz timestamptz'.split(' ')
   const columns = types.map((type, index) => `$${firstParameter + index}::${type}[]`)
   return `asked AS (
-      INSERT INTO agent_looks (tenant_id, look_id, agent_id, owner_id, is_anonymous, trigger, seen_at, due_at)
-      SELECT tenant_id, look_id, agent_id, owner_id, is_anonymous, trigger, seen_at, due_at
+      INSERT INTO agent_looks (tenant_id, look_id, agent_id, owner_id, is_anonymous, trigger, change, seen_at, due_at)
+      SELECT tenant_id, look_id, agent_id, owner_id, is_anonymous, trigger, change, seen_at, due_at
       FROM unnest(${columns.join(', ')})
-        AS look (tenant_id, look_id, agent_id, owner_id, is_anonymous, trigger, seen_at, due_at, quiet_since)
+        AS look (tenant_id, look_id, agent_id, owner_id, is_anonymous, trigger, change, seen_at, due_at, quiet_since)
       WHERE NOT EXISTS (SELECT FROM agent_looks AS known WHERE known.tenant_id = look.tenant_id
         AND known.owner_id = look.owner_id AND known.agent_id = look.agent_id
         AND coalesce(known.looked_at, known.seen_at) > look.quiet_since)
@@ -133,6 +133,7 @@ function lookValues(looks: readonly NewLook[]): unknown[] {
     column(({ ownerId }) => ownerId),
     column(({ isAnonymous }) => isAnonymous),
     column(({ trigger }) => JSON.stringify(trigger)),
+    column(({ change }) => change && JSON.stringify(change)),
     column(({ seenAt }) => seenAt.toISOString()),
     column(({ dueAt }) => dueAt.toISOString()),
     column(({ quietSince }) => quietSince.toISOString()),

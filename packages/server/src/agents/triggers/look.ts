@@ -15,7 +15,7 @@ import { findAgent } from '../agents.ts'
 import { inAudience } from '../runs/choose.ts'
 import { queueRun } from '../runs/trigger.ts'
 import { cooldownMsOf } from './match.ts'
-import { COOLDOWN_HOURS, type Trigger } from './trigger.ts'
+import { COOLDOWN_HOURS, kindOf, type Trigger } from './trigger.ts'
 
 /** Looks that one transaction decides about: more than the contacts of a run. */
 const LOOKS_AT_ONCE = 2_000
@@ -129,8 +129,12 @@ async function decide(
   }
   const trigger = looks[0]?.trigger
   if (chosen.size === 0 || !trigger) return
-  const kind = 'event' in trigger ? 'event' : 'segment_entered'
-  const request = { trigger: kind, triggeredBy: trigger, requested: [...chosen], actor: { kind: 'service' } } as const
+  const request = {
+    trigger: kindOf(trigger),
+    triggeredBy: trigger,
+    requested: [...chosen],
+    actor: { kind: 'service' },
+  } as const
   await queueRun(tx, agent, request, now)
 }
 

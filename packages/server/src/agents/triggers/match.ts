@@ -1,4 +1,5 @@
 import { meetsAll } from '../../conditions/in-memory.ts'
+import type { ScoreChange } from '../../contacts/writing/events.ts'
 import { type EventRecord, NOBODY, SYSTEM_EVENTS } from '../../journal/event-record.ts'
 import { newId } from '../../platform/ids.ts'
 import { DAY_MS, HOUR_MS } from '../../platform/time.ts'
@@ -19,6 +20,8 @@ export interface NewLook {
   ownerId: string
   isAnonymous: boolean
   trigger: Trigger
+  /** How the score changed; null for other triggers. */
+  change: ScoreChange | null
   seenAt: Date
   dueAt: Date
   /** Of a newer look at this owner, none is due again. */
@@ -52,6 +55,7 @@ export function looksOf(events: readonly EventRecord[], agents: readonly Reactin
         ownerId: event.owner_id,
         isAnonymous: is_anonymous,
         trigger,
+        change: 'score' in trigger ? riseOf(event, trigger.score.name) : null,
         seenAt: new Date(received_at),
         dueAt: new Date(received_at + (is_anonymous ? UNDER_WAY_MS : 0)),
         quietSince: new Date(received_at - (is_anonymous ? Math.min(cooldownMs, ANONYMOUS_QUIET_MS) : cooldownMs)),
@@ -69,6 +73,18 @@ function isMet(trigger: Trigger, event: EventRecord): boolean {
   if ('event' in trigger) {
     return trigger.event === event.event && meetsAll(event, trigger.where ?? [], new Date(event.received_at))
   }
+  if ('score' in trigger) {
+    const rise = riseOf(event, trigger.score.name)
+    return rise !== null && rise.from < trigger.score.gte && rise.to >= trigger.score.gte
+  }
   if (event.event !== 'segment_entered') return false
   return (JSON.parse(event.data) as { segment_id?: unknown }).segment_id === trigger.segment_entered
+}
+
+/** How an event changed a score. One that is filled in, because it is new or defined otherwise, has not risen. */
+function riseOf({ event, is_system, data }: EventRecord, name: string): ScoreChange | null {
+  // Most changes of contacts are of no score: their data are not parsed.
+  if (event !== 'contact_updated' || !is_system || !data.includes('"scores"')) return null
+  const { scores = {} } = JSON.parse(data) as { scores?: Record<string, ScoreChange> }
+  return Object.hasOwn(scores, name) ? (scores[name] ?? null) : null
 }

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { isScoreOfContacts } from '../../computed/scores/find.ts'
 import { nameDays } from '../../conditions/bounds.ts'
 import type { ConditionOnEvent } from '../../conditions/language.ts'
 import { parseWhere } from '../../conditions/parse.ts'
@@ -13,8 +14,22 @@ import { findSegment } from '../../segments/segments.ts'
 export const TRIGGERS_MAX = 20
 export const COOLDOWN_HOURS = { min: 1, max: 720, default: 24 }
 
-/** What has an agent look at a contact: an event of the contact that meets all conditions, or its entry into a segment. */
-export type Trigger = { event: string; where?: ConditionOnEvent[] } | { segment_entered: string }
+/**
+ * What has an agent look at a contact: an event of the contact that meets all conditions, its entry into a segment, or a
+ * score of it that rises to a value.
+ */
+export type Trigger =
+  | { event: string; where?: ConditionOnEvent[] }
+  | { segment_entered: string }
+  | { score: { name: string; gte: number } }
+
+/** What noticed the contacts of a run. */
+export type TriggerKind = 'event' | 'segment_entered' | 'score'
+
+export function kindOf(trigger: Trigger): TriggerKind {
+  if ('event' in trigger) return 'event'
+  return 'score' in trigger ? 'score' : 'segment_entered'
+}
 
 export const AgentTrigger = Type.Unsafe<Trigger>(
   Type.Object(
@@ -29,12 +44,21 @@ export const AgentTrigger = Type.Unsafe<Trigger>(
         }),
       ),
       segment_entered: Type.Optional({ ...Id, description: 'The id of a segment of contacts.' }),
+      score: Type.Optional(
+        Type.Object(
+          {
+            name: Type.String({ examples: ['lead_score'], ...LABEL }),
+            gte: Type.Number({ description: 'The score rises from below this to at least this.', examples: [50] }),
+          },
+          { additionalProperties: false, description: 'A score of contacts, which is a computed property.' },
+        ),
+      ),
     },
     {
       title: 'AgentTrigger',
       additionalProperties: false,
       description:
-        'What has an agent look at a contact: `event`, with `where` if not every such event counts, or `segment_entered`.',
+        'What has an agent look at a contact: `event`, with `where` if not every such event counts, `segment_entered`, or `score`.',
     },
   ),
 )
@@ -73,17 +97,26 @@ async function checkTrigger(
     event,
     where,
     segment_entered: segmentId,
+    score,
   } = sent as Partial<{
     event: string
     where: unknown
     segment_entered: string
+    score: { name: string; gte: number }
   }>
-  if ((event === undefined) === (segmentId === undefined)) {
-    details.push({ path, message: 'must have either event or segment_entered' })
+  if ([event, segmentId, score].filter((each) => each !== undefined).length !== 1) {
+    details.push({ path, message: 'must have exactly one of event, segment_entered and score' })
+    return undefined
+  }
+  if (event === undefined && where !== undefined) {
+    details.push({ path: `${path}.where`, message: 'is only for an event; remove it' })
+  }
+  if (score !== undefined) {
+    if (await isScoreOfContacts(tenant, score.name)) return { score: { name: score.name, gte: score.gte } }
+    details.push({ path: `${path}.score.name`, message: 'is not the name of one of your scores of contacts' })
     return undefined
   }
   if (segmentId !== undefined) {
-    if (where !== undefined) details.push({ path: `${path}.where`, message: 'is only for an event; remove it' })
     const segment = await findSegment(tenant, segmentId)
     if (segment) return { segment_entered: segment.segment_id }
     details.push({ path: `${path}.segment_entered`, message: 'is not the id of one of your segments of contacts' })

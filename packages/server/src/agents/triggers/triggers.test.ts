@@ -172,6 +172,67 @@ test('an entry into a segment has the agent look at the contact', async () => {
   expect(await runsOf(id)).toHaveLength(1)
 })
 
+describe('a score', () => {
+  const hasPlan = { match: 'all', conditions: [{ property: 'plan', operator: 'equals', value: 'pro' }] }
+  const viewed = {
+    match: 'all',
+    conditions: [{ event: { type: 'page_view', url_contains: '/pricing' }, operator: 'did' }],
+  }
+  const rules = [
+    { points: 35, filter: hasPlan },
+    { points: 27, filter: viewed },
+  ]
+  const scoreOf = async (id: string) => (await tenant.call('GET', `/v1/contacts/${id}`)).body.contact.properties.score
+  const scored = (id: string, value: number) => expect.poll(() => scoreOf(id), { timeout: 20_000 }).toBe(value)
+
+  test('that rises has the agent look at the contact once in the cooldown, and the reasons say from what to what', async () => {
+    const ada = await identified('v', 'ada@example.com')
+    const bob = await identified('w', 'bob@example.com')
+    for (const id of [ada, bob]) await tenant.call('PUT', `/v1/contacts/${id}`, { properties: { plan: 'pro' } })
+    await view('w', '/pricing')
+    const score = { name: 'score', entity: 'contacts', score: rules }
+    const { computed_property_id } = (await tenant.call('POST', '/v1/computed-properties', score)).body
+      .computed_property
+    await scored(ada, 35)
+    await scored(bob, 62)
+    const trigger = { score: { name: 'score', gte: 50 } }
+    const id = await agent({ triggers: [trigger] }, { playbook_template: 'cold_outreach' })
+    // It has been above since before, and stays there.
+    await tenant.call('PUT', `/v1/contacts/${bob}`, { properties: { city: 'Paris' } })
+    await view('v', '/pricing')
+    const [run] = await ended(id, 1)
+    expect(run).toMatchObject({ trigger: 'score', triggered_by: trigger })
+    const results = await resultsOf(run)
+    expect(results).toMatchObject([
+      { contact_id: ada, reasoning: expect.stringMatching(/^Score rose to 62 \(from 35\)\./) },
+    ])
+
+    await tenant.call('PUT', `/v1/contacts/${ada}`, { properties: { plan: 'free' } })
+    await scored(ada, 27)
+    await tenant.call('PUT', `/v1/contacts/${ada}`, { properties: { plan: 'pro' } })
+    await scored(ada, 62)
+    await settled()
+    expect(await runsOf(id)).toHaveLength(1)
+
+    // Other rules are no rise.
+    later(25 * HOUR_MS)
+    const path = `/v1/computed-properties/${computed_property_id}`
+    await tenant.call('PATCH', path, { score: [{ points: 10, filter: hasPlan }] })
+    await scored(ada, 10)
+    await tenant.call('PATCH', path, { score: [{ points: 90, filter: hasPlan }] })
+    await scored(ada, 90)
+    await settled()
+    expect(await runsOf(id)).toHaveLength(1)
+
+    // A new contact begins at 0.
+    const eve = await tenant.contact('eve@example.com', { plan: 'pro' })
+    const [next] = await ended(id, 2)
+    expect(await resultsOf(next)).toMatchObject([
+      { contact_id: eve, reasoning: expect.stringContaining('Score rose to 90 (from 0).') },
+    ])
+  })
+})
+
 describe('a merge and a deletion', () => {
   test('are followed: the survivor is looked at once, and a deleted contact never', async () => {
     const id = await agent()
@@ -232,7 +293,8 @@ describe('a trigger', () => {
       [{ event: 'x', where: [{ property: 'data.day', operator: 'after', value: '2026-05-01' }] }],
       'monitoring.triggers[0].where',
     ],
-    ['of a score', [{ score: { name: 'fit', gte: 5 } }], 'monitoring.triggers[0].score'],
+    ['of an unknown score', [{ score: { name: 'fit', gte: 5 } }], 'monitoring.triggers[0].score.name'],
+    ['of a score with conditions', [{ score: { name: 'fit', gte: 5 }, where: [] }], 'monitoring.triggers[0].where'],
   ])('%s is refused', async (_, triggers, path) => {
     const [status, paths] = await problemsOf({ triggers })
     expect(status).toBe(400)

@@ -13,6 +13,8 @@ import type { Json, ReadRange } from '../connector.ts'
 const LIST_SIZE = 100
 const SEARCH_SIZE = 200
 const BATCH_SIZE = 100
+/** HubSpot reads fewer records at a time if it returns their history too. */
+const HISTORY_BATCH_SIZE = 50
 /** Keeps the URL below 2,048 characters; its other parts are short. */
 const PROPERTIES_LENGTH_MAX = 1_500
 const DAILY_RETRY_MS = HOUR_MS
@@ -155,6 +157,28 @@ export async function readBatch(
   return found
 }
 
+/** The values that a property had, latest first, by the id of each record. */
+export async function readHistories(
+  client: Client,
+  type: string,
+  ids: readonly string[],
+  property: string,
+): Promise<Map<string, Record<string, unknown>[]>> {
+  const histories = new Map<string, Record<string, unknown>[]>()
+  for (let from = 0; from < ids.length; from += HISTORY_BATCH_SIZE) {
+    const inputs = ids.slice(from, from + HISTORY_BATCH_SIZE).map((id) => ({ id }))
+    const response = await client.call({
+      path: `/crm/v3/objects/${type}/batch/read`,
+      body: { inputs, properties: [], propertiesWithHistory: [property] },
+      isRead: true,
+    })
+    for (const { id, propertiesWithHistory: all } of itemsOf(response.results)) {
+      histories.set(id, isObject(all) ? objectsOf(all[property]) : [])
+    }
+  }
+  return histories
+}
+
 /** The ids of associated records, by the id of each given record. */
 export async function readAssociations(
   client: Client,
@@ -209,9 +233,11 @@ function once<Value>(client: Client, what: string, lookUp: () => Promise<Value>)
 }
 
 /** https://developers.hubspot.com/docs/api-reference/account-account-info-v3/guide */
-export async function readPortalId(client: Client): Promise<string | null> {
-  const { portalId } = await client.call({ path: '/account-info/v3/details' })
-  return textOf(portalId)
+export function readAccount(client: Client): Promise<{ id: string | null; currency: string | null }> {
+  return once(client, 'account', async () => {
+    const { portalId, companyCurrency } = await client.call({ path: '/account-info/v3/details' })
+    return { id: textOf(portalId), currency: textOf(companyCurrency) }
+  })
 }
 
 export interface Owner {
@@ -239,12 +265,24 @@ export function readOwners(client: Client): Promise<Map<string, Owner>> {
   })
 }
 
-/** The names of deal stages, by id. */
-export function readStages(client: Client): Promise<Map<string, string>> {
+export interface Stage {
+  name: string
+  pipeline: string | null
+  isClosed: boolean
+}
+
+/** The stages of deals, by id. */
+export function readStages(client: Client): Promise<Map<string, Stage>> {
   return once(client, 'stages', async () => {
     const { results } = await client.call({ path: '/crm/v3/pipelines/deals' })
-    const stages = objectsOf(results).flatMap(({ stages }) => objectsOf(stages))
-    return new Map(stages.map(({ id, label }) => [textOf(id) ?? '', textOf(label) ?? textOf(id) ?? '']))
+    const stages = objectsOf(results).flatMap(({ label: pipeline, stages }) =>
+      objectsOf(stages).map(({ id, label, metadata }): [string, Stage] => {
+        // HubSpot sends the flag as text.
+        const isClosed = isObject(metadata) && String(metadata.isClosed) === 'true'
+        return [textOf(id) ?? '', { name: textOf(label) ?? textOf(id) ?? '', pipeline: textOf(pipeline), isClosed }]
+      }),
+    )
+    return new Map(stages)
   })
 }
 

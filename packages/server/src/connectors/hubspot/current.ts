@@ -39,7 +39,7 @@ function emailsOf({ properties }: Item): string[] {
 }
 
 function currentOf(
-  { id, properties }: Item,
+  { id, properties, createdAt }: Item,
   targets: readonly string[],
   types: ReadonlyMap<string, string>,
 ): CurrentRecord {
@@ -48,5 +48,10 @@ function currentOf(
     const text = typeof sent === 'boolean' ? String(sent) : textOf(sent)
     return text === null ? [] : [[target, { text, value: readValue(target, sent, types) }] as const]
   })
-  return { externalId: id, values: new Map(values), changedAt: timeOf(properties.lastmodifieddate) }
+  return {
+    externalId: id,
+    values: new Map(values),
+    createdAt: timeOf(createdAt),
+    changedAt: timeOf(properties.lastmodifieddate),
+  }
 }

@@ -1,12 +1,13 @@
 import type { PropertyValue } from '../../contacts/properties.ts'
 import { type Client, textOf } from '../client.ts'
-import { type Item, readAssociations, readBatch, readStages } from './api.ts'
+import { type Item, readAssociations, readBatch, readStages, type Stage } from './api.ts'
 import { timeOf } from './map.ts'
 
 export const DEAL_NAMES = [
   'dealname',
   'dealstage',
   'amount',
+  'deal_currency_code',
   'closedate',
   'createdate',
   'hs_is_closed',
@@ -42,13 +43,9 @@ export async function summarizeDeals(
   }
 }
 
-function summaryOf(deals: readonly Item[], stages: ReadonlyMap<string, string>): DealSummary {
-  const open = deals.filter(
-    ({ properties }) => textOf(properties.hs_is_closed) !== 'true' && properties.hs_is_closed !== true,
-  )
-  const won = deals.filter(
-    ({ properties }) => textOf(properties.hs_is_closed_won) === 'true' || properties.hs_is_closed_won === true,
-  )
+function summaryOf(deals: readonly Item[], stages: ReadonlyMap<string, Stage>): DealSummary {
+  const open = deals.filter(({ properties }) => !isTrue(properties.hs_is_closed))
+  const won = deals.filter(({ properties }) => isTrue(properties.hs_is_closed_won))
   const latest = deals.reduce<Item | null>((a, b) => (a === null || isNewer(b, a) ? b : a), null)
   const stage = textOf(latest?.properties.dealstage)
   const changes = deals.map(({ properties }) => timeOf(properties.hs_lastmodifieddate)?.getTime() ?? 0)
@@ -60,7 +57,7 @@ function summaryOf(deals: readonly Item[], stages: ReadonlyMap<string, string>):
       hubspot_closed_won_deals: won.length,
       hubspot_closed_won_amount: amountOf(won),
       hubspot_latest_deal_name: textOf(latest?.properties.dealname),
-      hubspot_latest_deal_stage: stage === null ? null : (stages.get(stage) ?? stage),
+      hubspot_latest_deal_stage: stage === null ? null : (stages.get(stage)?.name ?? stage),
       hubspot_latest_deal_amount: latest === null ? null : numberOf(latest.properties.amount),
       hubspot_latest_deal_close_date: textOf(latest?.properties.closedate),
     },
@@ -75,7 +72,12 @@ function isNewer(one: Item, other: Item): boolean {
   return differenceMs === 0 ? Number(one.id) > Number(other.id) : differenceMs > 0
 }
 
-function numberOf(value: unknown): number | null {
+/** HubSpot sends flags as text or as booleans. */
+export function isTrue(value: unknown): boolean {
+  return value === true || value === 'true'
+}
+
+export function numberOf(value: unknown): number | null {
   const text = textOf(value)
   return text !== null && Number.isFinite(Number(text)) ? Number(text) : null
 }

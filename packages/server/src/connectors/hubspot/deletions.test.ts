@@ -19,6 +19,7 @@ async function run(before: number | null, at: number, deletedAt: ReadonlyMap<str
       const archived = [...deletedAt].filter(([, time]) => time <= at)
       return { results: archived.map(([id, time]) => ({ id, archivedAt: new Date(time).toISOString() })) }
     },
+    callList: unexpected,
     callText: unexpected,
     pause: unexpected,
     download: unexpected,

@@ -63,6 +63,9 @@ const ENGAGEMENTS: readonly Engagement[] = [
 
 const NUMBERS = ['duration_ms']
 
+/** The types that agents' activities have here too. */
+const STORED = ['notes', 'emails']
+
 /** Activities become events of their associated contacts. */
 export function engagementObjects(overlapSeconds: number): ConnectorObject[] {
   return ENGAGEMENTS.map((engagement) => {
@@ -111,6 +114,9 @@ async function callsOf(
       // Each contact gets an event.
       id: `${item.id}/${contact}`,
       contact,
+      ...(STORED.includes(engagement.type)
+        ? { activity: { id: `${engagement.type}/${item.id}`, subject: textOf(item.properties[engagement.title]) } }
+        : {}),
       call: {
         ...EMPTY_CALL,
         event: {

@@ -3,18 +3,20 @@ import { isObject } from '../../platform/is-object.ts'
 import type { Client } from '../client.ts'
 import { textOf } from '../client.ts'
 import type { Connector, ContactRecord, ReadRange, RecordsPage, Settings } from '../connector.ts'
+import { hubspotActivities } from './activities.ts'
 import {
   type Item,
   nextAt,
   OVERLAP_SECONDS,
+  readAccount,
   readAssociations,
   readBatch,
   readOwners,
   readPage,
-  readPortalId,
   readTypes,
   retryAt,
 } from './api.ts'
+import { dealCallsOf } from './deal-events.ts'
 import { DEAL_NAMES, summarizeDeals } from './deals.ts'
 import { engagementObjects } from './engagements.ts'
 import { COMPANY_NAMES, companyOf, contactOf, contactReading, mergedIds, timeOf } from './map.ts'
@@ -61,7 +63,7 @@ export const hubspot: Connector = {
   nextAt,
   explain: ({ body }) => (isObject(body) ? (textOf(body.message) ?? '') : ''),
   account: async (client) => {
-    const id = await readPortalId(client)
+    const { id } = await readAccount(client)
     return { id, label: `HubSpot account ${id ?? ''}` }
   },
   objects: [
@@ -71,6 +73,7 @@ export const hubspot: Connector = {
     ...engagementObjects(OVERLAP_SECONDS),
   ],
   writeBack: hubspotWriteBack,
+  activities: hubspotActivities,
 }
 
 async function readCompanies(client: Client, range: ReadRange): Promise<RecordsPage> {
@@ -113,21 +116,22 @@ async function contactsOf(client: Client, items: readonly Item[], range: ReadRan
   })
 }
 
-/** Rereads the contacts and companies of changed deals, because their summaries change. */
+/** Rereads the contacts and companies of changed deals, because their summaries change. The deals' own changes are events. */
 async function readDeals(client: Client, range: ReadRange): Promise<RecordsPage> {
   const reading = { type: 'deals', properties: DEAL_NAMES, changedAt: 'hs_lastmodifieddate', hasDeleted: false }
   const { items, next } = await readPage(client, reading, range)
   if (items.length === 0) return { next }
   const ids = items.map(({ id }) => id)
-  const idsOf = async (type: string) => [
-    ...new Set([...(await readAssociations(client, 'deals', type, ids)).values()].flat()),
-  ]
+  const companiesOfDeals = await readAssociations(client, 'deals', 'companies', ids)
+  const contactsOfDeals = await readAssociations(client, 'deals', 'contacts', ids)
+  const idsIn = (associated: Map<string, string[]>) => [...new Set([...associated.values()].flat())]
   const { names } = contactReading(furtherProperties(range.settings), range.pairs)
-  const companies = await readBatch(client, 'companies', await idsOf('companies'), COMPANY_NAMES)
-  const contacts = await readBatch(client, 'contacts', await idsOf('contacts'), names)
+  const companies = await readBatch(client, 'companies', idsIn(companiesOfDeals), COMPANY_NAMES)
+  const contacts = await readBatch(client, 'contacts', idsIn(contactsOfDeals), names)
   return {
     companies: await companiesOf(client, companies),
     contacts: await contactsOf(client, contacts, range),
+    calls: await dealCallsOf(client, items, contactsOfDeals),
     next,
   }
 }

@@ -1,25 +1,24 @@
 import type { PropertyValue } from '../../contacts/properties.ts'
 import { normalizeEmail } from '../../platform/email.ts'
 import { isObject } from '../../platform/is-object.ts'
-import { ApiRefused, type Client, objectsOf, textOf } from '../client.ts'
+import { type ApiRefused, objectsOf, textOf } from '../client.ts'
 import type { OutgoingRecord, WriteBack, WriteResult } from '../connector.ts'
+import { sendBatch } from '../write-back/batches.ts'
 import { itemsOf, readTypes } from './api.ts'
 import { readCurrent } from './current.ts'
 import { hubspotText, READ_ONLY, readsUsually, readValue, timeOf } from './map.ts'
 
 const BATCH_SIZE = 100
-/** Statuses that mean that a record is invalid, not the request as a whole. */
-const STATUSES_OF_RECORDS = [400, 404, 409, 413]
 /** Sending the same record again would fail again. */
 const FINAL = ['VALIDATION_ERROR', 'OBJECT_NOT_FOUND', 'CONFLICT', 'DUPLICATE_UNIQUE_PROPERTY_VALUE']
 
 /**
  * Writes contacts in batches: known contacts by id, others by email. A batch may fail in part (207, with the failed inputs in
- * `errors`). One invalid input may also fail the whole batch; then its two halves are sent separately.
+ * `errors`). One invalid input may also fail the whole batch.
  * https://developers.hubspot.com/docs/api-reference/crm-contacts-v3/batch and …/error-handling#multi-status-errors
  */
 export const hubspotWriteBack: WriteBack = {
-  object: 'contacts',
+  objects: ['contacts'],
   batchSize: BATCH_SIZE,
   readOnly: READ_ONLY,
   reads: readsUsually,
@@ -32,8 +31,16 @@ export const hubspotWriteBack: WriteBack = {
     const results = new Map<OutgoingRecord, WriteResult>()
     const known = records.filter(({ externalId }) => externalId !== null)
     const unknown = records.filter(({ externalId }) => externalId === null)
-    await writeBatch(client, 'update', known, types, results)
-    await writeBatch(client, 'upsert', unknown, types, results)
+    const send = (verb: 'update' | 'upsert') => async (some: readonly OutgoingRecord[]) => {
+      const inputs = some.map((record, index) => inputOf(verb, record, index))
+      const response = await client.call({ path: `/crm/v3/objects/contacts/batch/${verb}`, body: { inputs } })
+      noteResponse(response, some, types, results)
+    }
+    const refuse = (record: OutgoingRecord, { body, message }: ApiRefused) => {
+      results.set(record, failed(isObject(body) ? textOf(body.category) : null, message))
+    }
+    await sendBatch(known, send('update'), refuse)
+    await sendBatch(unknown, send('upsert'), refuse)
     return records.map((record) => results.get(record) ?? NOT_CONFIRMED)
   },
 }
@@ -46,32 +53,6 @@ const NOT_CONFIRMED: WriteResult = {
 }
 
 type Types = ReadonlyMap<string, string>
-
-async function writeBatch(
-  client: Client,
-  verb: 'update' | 'upsert',
-  records: readonly OutgoingRecord[],
-  types: Types,
-  results: Map<OutgoingRecord, WriteResult>,
-): Promise<void> {
-  if (records.length === 0) return
-  try {
-    const inputs = records.map((record, index) => inputOf(verb, record, index))
-    const response = await client.call({ path: `/crm/v3/objects/contacts/batch/${verb}`, body: { inputs } })
-    noteResponse(response, records, types, results)
-  } catch (error) {
-    if (!(error instanceof ApiRefused) || !STATUSES_OF_RECORDS.includes(error.status)) throw error
-    const [only] = records
-    if (records.length === 1 && only) {
-      const category = isObject(error.body) ? textOf(error.body.category) : null
-      results.set(only, failed(category, error.message))
-      return
-    }
-    const half = Math.ceil(records.length / 2)
-    await writeBatch(client, verb, records.slice(0, half), types, results)
-    await writeBatch(client, verb, records.slice(half), types, results)
-  }
-}
 
 function inputOf(verb: 'update' | 'upsert', { externalId, email, values }: OutgoingRecord, index: number) {
   const properties = Object.fromEntries(values.map(({ target, text }) => [target, text]))

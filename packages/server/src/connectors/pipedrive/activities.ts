@@ -3,6 +3,7 @@ import { EMPTY_CALL } from '../../sites/ingestion/call.ts'
 import { type Client, textOf } from '../client.ts'
 import type { ReadRange, RecordsPage, SourceCall } from '../connector.ts'
 import { type Item, readPage, secondsOf } from './read.ts'
+import { idOf } from './store-activities.ts'
 
 const TEXT_LENGTH_MAX = 2_000
 
@@ -38,5 +39,6 @@ function toCall(item: Item): SourceCall | null {
     context: {},
     clockCorrection: 0,
   }
-  return { id: String(item.id), contact: person, call: { ...EMPTY_CALL, event } }
+  const activity = { id: idOf('email', String(item.id)), subject: textOf(item.subject) }
+  return { id: String(item.id), contact: person, activity, call: { ...EMPTY_CALL, event } }
 }

@@ -1,5 +1,6 @@
 import { type Client, textOf } from '../client.ts'
-import type { ReadRange, RecordsPage } from '../connector.ts'
+import type { ReadRange, RecordsPage, SourceCall } from '../connector.ts'
+import { callsOfDeal } from '../deals.ts'
 import { fieldsOf } from './fields.ts'
 import { toContact } from './map.ts'
 import { hasId, type Item, readAll, readPage } from './read.ts'
@@ -9,12 +10,20 @@ const IDS_MAX = 100
 const EXISTING = 'open,won,lost'
 
 /** Created once per pull, like the client. */
-const stages = new WeakMap<Client, Promise<ReadonlyMap<string, string>>>()
+const known = new WeakMap<Client, Promise<Names>>()
+
+/** The names of stages and pipelines, by id. */
+interface Names {
+  stages: ReadonlyMap<string, string>
+  pipelines: ReadonlyMap<string, string>
+}
+
+const NO_NAMES: Names = { stages: new Map(), pipelines: new Map() }
 
 /**
  * Adds the summaries of changed deals to their persons. The deals come in the order of their changes, so a person's last
  * deal is the latest. Pipedrive returns the counts with the persons, so the persons' records are written again. Only
- * persons whose deals are not all in the page need a separate request.
+ * persons whose deals are not all in the page need a separate request. The deals' own changes become events.
  */
 export async function readDeals(client: Client, range: ReadRange): Promise<RecordsPage> {
   const query = { status: `${EXISTING},deleted` }
@@ -26,7 +35,7 @@ export async function readDeals(client: Client, range: ReadRange): Promise<Recor
     [...byPerson.keys()].flatMap((id) => id ?? []),
   )
   const fields = await fieldsOf(client, 'person', persons)
-  const names = byPerson.size === 0 ? new Map<string, string>() : await stageNames(client)
+  const names = byPerson.size === 0 ? NO_NAMES : await namesOf(client)
   const contacts = []
   for (const person of persons) {
     const inPage = byPerson.get(String(person.id)) ?? []
@@ -34,11 +43,38 @@ export async function readDeals(client: Client, range: ReadRange): Promise<Recor
     const deals = isWhole ? inPage : await dealsOf(client, person)
     // The counts become properties here. Otherwise the record is the same as that of the persons' own read.
     const { open_deals_count: open, won_deals_count: won, ...record } = person
-    const contact = toContact(record, fields)
-    const properties = { ...contact.properties, ...propertiesOf({ open, won }, deals, names) }
+    const contact = toContact(record, fields, range.pairs)
+    const properties = { ...contact.properties, ...propertiesOf({ open, won }, deals, names.stages) }
     contacts.push({ ...contact, properties })
   }
-  return { contacts, next }
+  return { contacts, calls: items.filter(exists).flatMap((item) => callsOf(item, names)), next }
+}
+
+/**
+ * Pipedrive lists when a deal entered its current stage, and not the stages before: those would need a request for each deal.
+ * Stages between two pulls are not recorded.
+ */
+function callsOf(item: Item, { stages, pipelines }: Names): SourceCall[] {
+  const contact = textOf(item.person_id)
+  if (contact === null) return []
+  const stageId = String(item.stage_id)
+  const stage = stages.get(stageId) ?? null
+  const [createdAt, movedAt] = [timeOf(item.add_time), timeOf(item.stage_change_time)]
+  const hasMoved = movedAt !== null && movedAt.getTime() !== createdAt?.getTime()
+  const status = item.status === 'won' || item.status === 'lost' ? item.status : null
+  const closedAt = timeOf(status === 'won' ? item.won_time : item.lost_time) ?? timeOf(item.update_time)
+  return callsOfDeal({
+    id: String(item.id),
+    contact,
+    name: textOf(item.title),
+    pipeline: pipelines.get(String(item.pipeline_id)) ?? null,
+    amount: numberOf(item.value),
+    currency: textOf(item.currency),
+    createdAt,
+    firstStage: hasMoved ? null : stage,
+    moves: hasMoved ? [{ stageId, stage: stage ?? stageId, previous: null, at: movedAt }] : [],
+    outcome: status === null || closedAt === null ? null : { status, stage, previous: null, at: closedAt },
+  })
 }
 
 function propertiesOf(
@@ -80,15 +116,17 @@ async function dealsOf(client: Client, { id }: Item): Promise<Item[]> {
   return (await readAll(client, '/api/v2/deals', query)).filter(hasId)
 }
 
-function stageNames(client: Client): Promise<ReadonlyMap<string, string>> {
-  const known = stages.get(client) ?? readStages(client)
-  stages.set(client, known)
-  return known
+function namesOf(client: Client): Promise<Names> {
+  const names = known.get(client) ?? readNames(client)
+  known.set(client, names)
+  return names
 }
 
-async function readStages(client: Client): Promise<ReadonlyMap<string, string>> {
-  const all = await readAll(client, '/api/v2/stages')
-  return new Map(all.map(({ id, name }) => [String(id), String(name)]))
+async function readNames(client: Client): Promise<Names> {
+  const [stages, pipelines] = [await readAll(client, '/api/v2/stages'), await readAll(client, '/api/v2/pipelines')]
+  const byId = (all: readonly Record<string, unknown>[]) =>
+    new Map(all.map(({ id, name }) => [String(id), String(name)]))
+  return { stages: byId(stages), pipelines: byId(pipelines) }
 }
 
 function exists({ is_deleted, status }: Item): boolean {
@@ -101,6 +139,11 @@ function isWon(deal: Item): boolean {
 
 function sumOf(deals: readonly Item[]): number {
   return deals.reduce((sum, { value }) => sum + (numberOf(value) ?? 0), 0)
+}
+
+function timeOf(value: unknown): Date | null {
+  const time = Date.parse(textOf(value) ?? '')
+  return Number.isNaN(time) ? null : new Date(time)
 }
 
 function numberOf(value: unknown): number | null {

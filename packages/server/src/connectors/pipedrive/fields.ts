@@ -6,7 +6,9 @@ const KEY_LENGTH_MAX = 100
 /** Fields whose values are ids of other records. */
 const IDS = ['user', 'org', 'people', 'deal', 'deals', 'lead', 'project', 'activity', 'stage', 'picture', 'json']
 
-interface Field {
+export interface Field {
+  /** The name that people see in Pipedrive. */
+  name: string
   /** The name of the field's property. */
   property: string
   type: string
@@ -17,9 +19,9 @@ interface Field {
 /** The custom fields of an account, by key. The keys are hashes. */
 export type Fields = ReadonlyMap<string, Field>
 
-type Value = string | number | boolean | (string | number)[] | null
+export type Value = string | number | boolean | (string | number)[] | null
 
-/** Created once per pull, like the client. */
+/** Created once per pull or write-back, like the client. */
 const known = new WeakMap<Client, Map<string, Promise<Record<string, unknown>[]>>>()
 
 function definitions(client: Client, kind: 'person' | 'organization'): Promise<Record<string, unknown>[]> {
@@ -49,6 +51,10 @@ export async function fieldsOf(
   return isNeeded ? customFields(await definitions(client, kind)) : new Map()
 }
 
+export async function personFields(client: Client): Promise<Fields> {
+  return customFields(await definitions(client, 'person'))
+}
+
 function customFields(definitions: readonly Record<string, unknown>[]): Fields {
   const fields = new Map<string, Field>()
   const names = new Set<string>()
@@ -60,7 +66,7 @@ function customFields(definitions: readonly Record<string, unknown>[]): Fields {
     const property = names.has(plain) ? `${plain}_${key.slice(0, 8)}` : plain
     names.add(property)
     const options = objectsOf(field.options).map(({ id, label }) => [String(id), String(label)] as const)
-    fields.set(key, { property, type, labels: new Map(options) })
+    fields.set(key, { name, property, type, labels: new Map(options) })
   }
   return fields
 }
@@ -82,6 +88,13 @@ export function customProperties(item: Item, fields: Fields): Record<string, Val
     return field && !IDS.includes(field.type) ? valuesOf(field, value) : []
   })
   return Object.fromEntries(entries)
+}
+
+/** The value of one custom field. */
+export function customValue({ custom_fields }: Item, fields: Fields, key: string): Value {
+  const field = fields.get(key)
+  const [first] = field && isObject(custom_fields) ? valuesOf(field, custom_fields[key]) : []
+  return first?.[1] ?? null
 }
 
 function valuesOf({ property, labels }: Field, value: unknown): [string, Value][] {

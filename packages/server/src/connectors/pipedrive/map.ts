@@ -1,8 +1,8 @@
 import type { SourceCompany } from '../../companies/source-companies.ts'
 import { isObject } from '../../platform/is-object.ts'
 import { objectsOf, textOf } from '../client.ts'
-import type { ContactRecord } from '../connector.ts'
-import { customProperties, type Fields } from './fields.ts'
+import type { ContactRecord, Pair } from '../connector.ts'
+import { customProperties, customValue, type Fields, type Value } from './fields.ts'
 import type { Item } from './read.ts'
 
 /** Maps an organization to a company. */
@@ -24,24 +24,40 @@ export function toCompany(item: Item, fields: Fields): SourceCompany {
 }
 
 /** Maps a person to a contact. Only accounts that synchronize contacts have the job title and the postal address. */
-export function toContact(item: Item, fields: Fields): ContactRecord {
-  const [firstname, lastname] = [textOf(item.first_name), textOf(item.last_name)]
+export function toContact(item: Item, fields: Fields, pairs: readonly Pair[]): ContactRecord {
+  const targets = new Set(pairs.map(({ target }) => target))
+  const custom = new Map([...fields].filter(([key]) => !targets.has(key)))
   return {
     external_id: String(item.id),
     email: primaryOf(item.emails),
     properties: {
-      ...customProperties(item, fields),
-      firstname: firstname ?? (lastname === null ? textOf(item.name) : null),
-      lastname,
-      phone: primaryOf(item.phones),
+      ...customProperties(item, custom),
+      ...namesOf(item),
+      ...(targets.has('phone') ? {} : { phone: primaryOf(item.phones) }),
       ...('marketing_status' in item ? { marketing_status: textOf(item.marketing_status) } : {}),
       ...('job_title' in item ? { jobtitle: textOf(item.job_title) } : {}),
       ...('postal_address' in item ? addressOf(item.postal_address) : {}),
+      ...Object.fromEntries(pairs.map(({ property, target }) => [property, targetValue(item, fields, target)])),
     },
     raw: item,
     company_id: textOf(item.org_id),
     ...(textOf(item.update_time) === null ? {} : { updated_at: String(item.update_time) }),
   }
+}
+
+/** The names of a person. One without parts is a first name. */
+export function namesOf(item: Item): { firstname: string | null; lastname: string | null } {
+  const [firstname, lastname] = [textOf(item.first_name), textOf(item.last_name)]
+  return { firstname: firstname ?? (lastname === null ? textOf(item.name) : null), lastname }
+}
+
+/** The fields besides custom ones that can be written. */
+export const STANDARD_TARGETS = ['name', 'phone']
+
+/** What a person has in a field that is written back. */
+export function targetValue(item: Item, fields: Fields, target: string): Value {
+  if (target === 'name') return textOf(item.name)
+  return target === 'phone' ? primaryOf(item.phones) : customValue(item, fields, target)
 }
 
 function primaryOf(values: unknown): string | null {

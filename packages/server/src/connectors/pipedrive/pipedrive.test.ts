@@ -39,6 +39,7 @@ afterAll(async () => {
 })
 
 const connect = () => connectWith(tenant, { connector: 'pipedrive', credentials: { api_token: API_TOKEN } })
+const isActivity = ({ event }: { event: string }) => event === 'pipedrive_activity'
 const asked = (path: string) => system.requests.filter((request) => request.path === path)
 
 async function whole(email: string) {
@@ -82,8 +83,8 @@ describe('Pipedrive', () => {
     expect(await connection.pulled()).toEqual({
       organizations: { created: 1 },
       persons: { created: 3 },
-      // One page of two deals, and one of the third.
-      deals: { updated: 2 },
+      // One page of two deals, and one of the third. Each was created, and two were won.
+      deals: { updated: 2, accepted: 5 },
       activities: { accepted: 1 },
       deletions: {},
     })
@@ -116,7 +117,8 @@ describe('Pipedrive', () => {
     expect(contact.company_id).toBe(companies[0].company_id)
     const company = (await tenant.call('GET', `/v1/companies/${companies[0].company_id}`)).body.company
     expect(company.properties).toMatchObject({ city: 'London', country: 'United Kingdom', industry: 'Machines' })
-    expect(await eventsOf(tenant, contact.contact_id)).toMatchObject([
+    const activities = (await eventsOf(tenant, contact.contact_id)).filter(isActivity)
+    expect(activities).toMatchObject([
       {
         event: 'pipedrive_activity',
         timestamp: '2026-01-05T10:30:00.000Z',
@@ -143,7 +145,7 @@ describe('Pipedrive', () => {
     account.activities.push(activity(2, 1, { update_time: justNow(-1_000) }))
     expect(await connection.pull()).toMatchObject({
       persons: { updated: 1 },
-      deals: { updated: 1 },
+      deals: { updated: 1, accepted: 2 },
       activities: { accepted: 1 },
     })
     const [first] = asked('/api/v2/persons')
@@ -155,12 +157,13 @@ describe('Pipedrive', () => {
     // Another pull changes nothing, although the last minutes are read again.
     expect(await connection.pull()).toMatchObject({
       persons: { unchanged: 1 },
-      deals: { unchanged: 1 },
+      // Its person, and two events.
+      deals: { unchanged: 3 },
       activities: { unchanged: 1 },
     })
-    expect(await eventsOf(tenant, contact.contact_id)).toHaveLength(2)
+    expect(await eventsOf(tenant, contact.contact_id)).toHaveLength(6)
     expect(await connection.reread()).toMatchObject({ persons: { unchanged: 2 }, activities: { unchanged: 2 } })
-    expect(await eventsOf(tenant, contact.contact_id)).toHaveLength(2)
+    expect(await eventsOf(tenant, contact.contact_id)).toHaveLength(6)
   })
 
   test('deletion: a deleted person loses its record and its values, but not what others wrote', async () => {

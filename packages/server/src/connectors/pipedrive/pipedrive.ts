@@ -10,6 +10,8 @@ import { readDeals } from './deals.ts'
 import { fieldsOf, hasMarketing } from './fields.ts'
 import { toCompany, toContact } from './map.ts'
 import { readDeletions, readPage, splitDeleted } from './read.ts'
+import { pipedriveActivities } from './store-activities.ts'
+import { pipedriveWriteBack } from './write.ts'
 
 const ANY_HOST = 'https://api.pipedrive.com'
 const HOST = /^[a-z0-9-]+(\.[a-z0-9-]+)*\.pipedrive\.com$/
@@ -79,12 +81,14 @@ export const pipedrive: Connector = {
       const { items, next } = await readPage(client, '/api/v2/persons', range, more)
       const [current, deleted] = splitDeleted(items)
       const fields = await fieldsOf(client, 'person', current)
-      return { contacts: current.map((item) => toContact(item, fields)), deleted, next }
+      return { contacts: current.map((item) => toContact(item, fields, range.pairs)), deleted, next }
     }),
     objectOf('deals', readDeals, ['persons']),
     objectOf('activities', readActivities, ['persons']),
     objectOf('deletions', readDeletions),
   ],
+  activities: pipedriveActivities,
+  writeBack: pipedriveWriteBack,
 }
 
 /** A header of a 429 shows whether the day's tokens are used up. Other limits end within seconds. */

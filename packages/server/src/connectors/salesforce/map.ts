@@ -2,7 +2,8 @@ import type { SourceCompany } from '../../companies/source-companies.ts'
 import { firstCharacters } from '../../platform/characters.ts'
 import { EMPTY_CALL } from '../../sites/ingestion/call.ts'
 import { textOf } from '../client.ts'
-import type { ContactRecord, SourceCall } from '../connector.ts'
+import type { ContactRecord, Pair, SourceCall } from '../connector.ts'
+import type { PageFields } from './fields.ts'
 import type { SalesforceRecord } from './query.ts'
 
 const TEXT_LENGTH_MAX = 2_000
@@ -50,17 +51,40 @@ const OF_ACCOUNT = {
   'Owner.Name': 'salesforce_owner',
 }
 
-export function toAccount(record: SalesforceRecord, custom: readonly string[]): SourceCompany {
-  const properties = propertiesOf(record, OF_ACCOUNT, custom)
+/** The fields of leads for the targets of contacts, where the names differ. */
+const TARGETS_OF_LEADS: Readonly<Record<string, string>> = {
+  MailingStreet: 'Street',
+  MailingCity: 'City',
+  MailingState: 'State',
+  MailingPostalCode: 'PostalCode',
+  MailingCountry: 'Country',
+  MailingStateCode: 'StateCode',
+  MailingCountryCode: 'CountryCode',
+}
+
+/** The field of an object for a target, which is a field of contacts. */
+export function fieldOf(sobject: string, target: string): string {
+  const isOther = sobject === 'Lead' && Object.hasOwn(TARGETS_OF_LEADS, target)
+  return (isOther ? TARGETS_OF_LEADS[target] : undefined) ?? target
+}
+
+/** Whether the property is read from the target by default. */
+export function readsUsually({ property, target }: Pair): boolean {
+  const standard = new Map(Object.entries(OF_CONTACT)).get(target)
+  return (standard ?? (target.endsWith('__c') ? propertyOf(target) : undefined)) === property
+}
+
+export function toAccount(record: SalesforceRecord, fields: PageFields): SourceCompany {
+  const properties = propertiesOf(record, OF_ACCOUNT, fields)
   return { externalId: String(record.Id), domain: textOf(record.Website), name: textOf(record.Name), properties }
 }
 
-export function toContact(record: SalesforceRecord, custom: readonly string[]): ContactRecord {
-  return { ...personOf(record, OF_CONTACT, custom), company_id: textOf(record.AccountId) }
+export function toContact(record: SalesforceRecord, fields: PageFields): ContactRecord {
+  return { ...personOf(record, OF_CONTACT, fields), company_id: textOf(record.AccountId) }
 }
 
-export function toLead(record: SalesforceRecord, custom: readonly string[]): ContactRecord {
-  return personOf(record, OF_LEAD, custom)
+export function toLead(record: SalesforceRecord, fields: PageFields): ContactRecord {
+  return personOf(record, OF_LEAD, fields)
 }
 
 /** Maps a completed task to an event of its person. */
@@ -111,13 +135,13 @@ function callOf(name: string, record: SalesforceRecord, at: string | null, more:
 function personOf(
   record: SalesforceRecord,
   names: Readonly<Record<string, string>>,
-  custom: readonly string[],
+  fields: PageFields,
 ): ContactRecord {
   const changedAt = textOf(record.SystemModstamp)
   return {
     external_id: String(record.Id),
     email: textOf(record.Email),
-    properties: propertiesOf(record, names, custom),
+    properties: propertiesOf(record, names, fields),
     raw: record,
     ...(changedAt === null ? {} : { updated_at: changedAt }),
   }
@@ -127,10 +151,19 @@ function personOf(
 function propertiesOf(
   record: SalesforceRecord,
   names: Readonly<Record<string, string>>,
-  custom: readonly string[],
+  { custom, pairs }: PageFields,
 ): Record<string, unknown> {
   const standard = Object.entries(names).map(([field, property]) => [field, property] as const)
-  const own = custom.map((field) => [field, `salesforce_${field.replace(/__c$/, '').toLowerCase()}`] as const)
-  const present = [...standard, ...own].filter(([field]) => Object.hasOwn(record, field))
+  const own = custom.map((field) => [field, propertyOf(field)] as const)
+  const usual = [...standard, ...own].filter(([field, property]) =>
+    pairs.every((pair) => pair.property !== property && pair.target !== field),
+  )
+  const written = pairs.map(({ target, property }) => [target, property] as const)
+  const present = [...usual, ...written].filter(([field]) => Object.hasOwn(record, field))
   return Object.fromEntries(present.map(([field, property]) => [property, record[field]]))
+}
+
+/** The property of a custom field. */
+function propertyOf(field: string): string {
+  return `salesforce_${field.replace(/__c$/, '').toLowerCase()}`
 }

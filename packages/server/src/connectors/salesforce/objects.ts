@@ -1,8 +1,9 @@
 import { ServiceError } from '../../platform/errors.ts'
-import { ApiRefused } from '../client.ts'
+import { ApiRefused, textOf } from '../client.ts'
 import type { ConnectorObject, RecordsPage } from '../connector.ts'
 import { fieldsOf } from './fields.ts'
-import { toAccount, toContact, toEvent, toLead, toTask } from './map.ts'
+import { fieldOf, toAccount, toContact, toEvent, toLead, toTask } from './map.ts'
+import { readOpportunities } from './opportunities.ts'
 import { type ObjectPlan, readObject } from './read.ts'
 
 /** A query may find a change slightly late. */
@@ -17,7 +18,7 @@ const ACCOUNTS: ObjectPlan = {
   fields: ['Name', 'Type', 'Phone', ...COMPANY, 'BillingCity', 'BillingState', 'BillingCountry', 'Owner.Name'],
   // A person account also has a contact, which is read instead.
   where: ({ types }) => (types.has('IsPersonAccount') ? 'IsPersonAccount = false' : null),
-  page: (records, { custom }) => ({ companies: records.map((record) => toAccount(record, custom)) }),
+  page: (records, fields) => ({ companies: records.map((record) => toAccount(record, fields)) }),
   deleted: { hasMaster: true, page: (records) => ({ deletedCompanies: records.map(({ id }) => id) }) },
 }
 
@@ -34,7 +35,7 @@ const CONTACTS: ObjectPlan = {
   sobject: 'Contact',
   fields: [...PERSON, ...CONSENT, 'Department', 'AccountId', 'MailingCity', 'MailingState', 'MailingCountry'],
   where: () => null,
-  page: (records, { custom }) => ({ contacts: records.map((record) => toContact(record, custom)) }),
+  page: (records, fields) => ({ contacts: records.map((record) => toContact(record, fields)) }),
   deleted: MERGED_OR_DELETED,
 }
 
@@ -54,12 +55,12 @@ const LEADS: ObjectPlan = {
     'ConvertedContactId',
   ],
   where: () => null,
-  page: (records, { custom }, until) => {
+  page: (records, fields, until) => {
     const open = records.filter(({ IsConverted }) => IsConverted !== true)
     // If a lead was converted later, its contact is not here yet.
     const converted = records.filter((record) => record.IsConverted === true && isBefore(record.SystemModstamp, until))
     return {
-      contacts: open.map((record) => toLead(record, custom)),
+      contacts: open.map((record) => toLead(record, fields)),
       merged: converted.flatMap(({ Id, ConvertedContactId: into }) =>
         typeof into === 'string' ? { from: String(Id), into } : [],
       ),
@@ -88,7 +89,12 @@ const TASKS: ObjectPlan = {
   isArchived: true,
   required: ['IsClosed', 'WhoId'],
   where: () => 'IsClosed = true AND WhoId != null',
-  page: (records) => ({ calls: records.map(toTask) }),
+  page: (records) => ({
+    calls: records.map((record) => ({
+      ...toTask(record),
+      activity: { id: String(record.Id), subject: textOf(record.Subject) },
+    })),
+  }),
 }
 
 const EVENTS: ObjectPlan = {
@@ -111,6 +117,27 @@ const EVENTS: ObjectPlan = {
   page: (records) => ({ calls: records.map(toEvent) }),
 }
 
+const OPPORTUNITIES: ObjectPlan = {
+  sobject: 'Opportunity',
+  fields: [
+    'Name',
+    'StageName',
+    'Amount',
+    'CurrencyIsoCode',
+    'IsClosed',
+    'IsWon',
+    'CreatedDate',
+    'LastStageChangeDate',
+    'LastModifiedDate',
+  ],
+  refersToOthers: true,
+  where: () => null,
+  page: async (records, _fields, _until, client) => {
+    const calls = await readOpportunities(client, records)
+    return calls ?? notVisible(OPPORTUNITIES, 'OpportunityContactRole')
+  },
+}
+
 const objectOf = (name: string, plan: ObjectPlan, needs: readonly string[] = []): ConnectorObject => ({
   name,
   needs,
@@ -121,15 +148,18 @@ const objectOf = (name: string, plan: ObjectPlan, needs: readonly string[] = [])
     if (fields === null) return notVisible(plan, sobject)
     const hidden = required.find((field) => !fields.types.has(field))
     if (hidden !== undefined) return notVisible(plan, `${sobject}.${hidden}`)
-    return readObject(client, range, plan, fields)
+    const pairs = plan === CONTACTS || plan === LEADS ? range.pairs : []
+    const own = pairs.map(({ property, target }) => ({ property, target: fieldOf(sobject, target) }))
+    return readObject(client, range, plan, { ...fields, pairs: own })
   },
 })
 
-/** Contacts come before the leads that were converted into them, and both come before their tasks and events. */
+/** Contacts come before the leads that were converted into them, and both come before what refers to them. */
 export const OBJECTS: readonly ConnectorObject[] = [
   objectOf('accounts', ACCOUNTS),
   objectOf('contacts', CONTACTS),
   objectOf('leads', LEADS, ['contacts']),
+  objectOf('opportunities', OPPORTUNITIES, ['contacts']),
   objectOf('tasks', TASKS, ['contacts', 'leads']),
   objectOf('events', EVENTS, ['contacts', 'leads']),
 ]

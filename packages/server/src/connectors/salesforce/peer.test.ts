@@ -98,6 +98,24 @@ describe('the Salesforce of the tests', () => {
     await expect(failing).rejects.toThrow('failed to complete')
   })
 
+  test('saves collections of records, and reports each on its own', async () => {
+    const contacts = open().sobject('Contact')
+    const saved = await contacts.update([
+      { Id: idOf('003', 1), Title: 'Countess' },
+      { Id: idOf('003', 2), Title: 'Deleted' },
+    ])
+    expect(saved).toMatchObject([
+      { id: idOf('003', 1), success: true, errors: [] },
+      { success: false, errors: [{ statusCode: 'ENTITY_IS_DELETED' }] },
+    ])
+    const [created] = await contacts.create([{ LastName: "O'Hara", Email: "o'hara@example.com" }])
+    expect(created).toMatchObject({ success: true })
+    const found = await open().query(
+      "SELECT Id, Title FROM Contact WHERE Email IN ('x@example.com', 'O\\'Hara@example.com')",
+    )
+    expect(found.records).toMatchObject([{ Id: created?.id }])
+  })
+
   test('refuses an expired session, which jsforce renews, and names its errors', async () => {
     const connection = open('expired')
     expect((await connection.query('SELECT Id FROM Contact')).records).toHaveLength(2)

@@ -3,7 +3,7 @@ import { DAY_MS } from '../../platform/time.ts'
 import { ApiRefused, type Client, textOf } from '../client.ts'
 import type { Json, ReadRange, RecordsPage } from '../connector.ts'
 import { createJob, deleteJob, jobState, readResults } from './bulk.ts'
-import type { ObjectFields } from './fields.ts'
+import type { ObjectFields, PageFields } from './fields.ts'
 import { query, type SalesforceRecord, soqlTime } from './query.ts'
 
 /** Larger increments are read by a job. */
@@ -31,7 +31,9 @@ export interface ObjectPlan {
   isArchived?: boolean
   /** The field with an activity's time. The activity is read once that time has come, and only if it changed before the run started. */
   timeField?: string
-  page(records: readonly SalesforceRecord[], fields: ObjectFields, until: Date): Page
+  /** Whether the records refer to others. Then only those that changed before the run started are read. */
+  refersToOthers?: boolean
+  page(records: readonly SalesforceRecord[], fields: PageFields, until: Date, client: Client): Page | Promise<Page>
   /** Set if deleted records are read. */
   deleted?: {
     hasMaster: boolean
@@ -62,7 +64,7 @@ export async function readObject(
   client: Client,
   range: ReadRange,
   plan: ObjectPlan,
-  fields: ObjectFields,
+  fields: PageFields,
 ): Promise<RecordsPage> {
   const cursor = cursorOf(range.cursor)
   if (cursor.phase === 'deleted') return readDeleted(client, range, plan, fields, cursor)
@@ -72,7 +74,7 @@ export async function readObject(
   if (part === null) return { next: startAgain(cursor) }
   const { job, lost = 0 } = cursor
   const next = part.locator === null ? afterChanged(plan, job) : { phase: 'changed', job, lost, locator: part.locator }
-  return { ...plan.page(part.records, fields, range.until), next }
+  return { ...(await plan.page(part.records, fields, range.until, client)), next }
 }
 
 /** The first read and large increments use a job. */
@@ -80,7 +82,7 @@ async function readQuery(
   client: Client,
   range: ReadRange,
   plan: ObjectPlan,
-  fields: ObjectFields,
+  fields: PageFields,
   cursor: Cursor,
 ): Promise<RecordsPage> {
   const isAll = plan.isArchived === true
@@ -98,7 +100,7 @@ async function readQuery(
     if (isFirst && total > JOB_FROM_RECORDS && cursor.withoutJobs !== true) return startJob()
     const rest: Cursor = { phase: 'changed', ...(cursor.withoutJobs === true ? { withoutJobs: true } : {}) }
     return {
-      ...plan.page(records, fields, range.until),
+      ...(await plan.page(records, fields, range.until, client)),
       next: next === null ? afterChanged(plan) : { ...rest, next },
     }
   } catch (error) {
@@ -150,22 +152,25 @@ async function readDeleted(
   }
 }
 
-function soqlOf({ since, until }: ReadRange, plan: ObjectPlan, fields: ObjectFields): string {
-  const { sobject, isArchived, timeField } = plan
-  const visible = plan.fields.filter((field) => fields.types.has(field))
+function soqlOf({ since, until }: ReadRange, plan: ObjectPlan, fields: PageFields): string {
+  const { sobject, isArchived, refersToOthers, timeField } = plan
+  const targets = fields.pairs.map(({ target }) => target)
+  const visible = [...plan.fields, ...targets].filter((field) => fields.types.has(field))
   const custom = plan.deleted ? fields.custom : []
   const [from, to] = [since && soqlTime(since), soqlTime(until)]
   // Activities refer to people. Those created before the run started have already been read.
   const changed = [
     ...(from === null ? [] : [`SystemModstamp >= ${from}`]),
-    ...(isArchived ? [`SystemModstamp < ${to}`] : []),
+    ...(isArchived || refersToOthers ? [`SystemModstamp < ${to}`] : []),
   ].join(' AND ')
   const happened = `${changed} AND ${timeField} <= ${to}`
   const due = `${timeField} >= ${from} AND ${timeField} <= ${to} AND SystemModstamp < ${to}`
   const when = timeField === undefined ? changed : from === null ? happened : `((${happened}) OR (${due}))`
   const conditions = [plan.where(fields), isArchived ? 'IsDeleted = false' : null, when].filter((each) => each)
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
-  return `SELECT Id, ${[...visible, 'SystemModstamp', ...custom].join(', ')} FROM ${sobject}${where}`
+  // A query that names a field twice is refused.
+  const selected = new Set(['Id', ...visible, 'SystemModstamp', ...custom])
+  return `SELECT ${[...selected].join(', ')} FROM ${sobject}${where}`
 }
 
 function cursorOf(cursor: Json): Cursor {

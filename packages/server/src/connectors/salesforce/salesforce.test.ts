@@ -116,6 +116,7 @@ describe('Salesforce', () => {
       accounts: { created: 1 },
       contacts: { created: 3 },
       leads: { created: 1 },
+      opportunities: {},
       tasks: { accepted: 2 },
       events: { accepted: 1 },
     })
@@ -319,7 +320,7 @@ describe('Salesforce', () => {
     expect(await connection.pulled()).toMatchObject({ contacts: { created: 2 } })
     // The job of the contacts already existed.
     const jobs = asked('/jobs/query').filter(({ method }) => method === 'POST')
-    expect(jobs.map(({ body }) => /FROM (\w+)/.exec(body)?.[1])).toEqual(['Lead', 'Task', 'Event'])
+    expect(jobs.map(({ body }) => /FROM (\w+)/.exec(body)?.[1])).toEqual(['Lead', 'Opportunity', 'Task', 'Event'])
   })
 
   test('server error: a job that fails is replaced by queries, which say why they fail', async () => {
@@ -406,6 +407,7 @@ describe('Salesforce', () => {
       [
         "contacts: The user who signed in cannot see Contact, so no Contact records were read. Add the permission to the user's profile.",
         'leads: Waits for contacts, which its records refer to.',
+        'opportunities: Waits for contacts, which its records refer to.',
         'tasks: Waits for contacts, which its records refer to.',
         'events: Waits for contacts, which its records refer to.',
       ].join(' '),
@@ -422,9 +424,9 @@ describe('Salesforce', () => {
     const { second, connection } = await restartedInTheMiddle(() => {})
     try {
       expect(await connection.pulled()).toMatchObject({ contacts: { created: 3 } })
-      expect(asked('/results').filter(({ query }) => !query.has('locator'))).toHaveLength(3)
+      expect(asked('/results').filter(({ query }) => !query.has('locator'))).toHaveLength(4)
       const jobs = asked('/jobs/query').filter(({ method }) => method === 'POST')
-      expect(jobs.map(({ body }) => /FROM (\w+)/.exec(body)?.[1])).toEqual(['Lead', 'Task', 'Event'])
+      expect(jobs.map(({ body }) => /FROM (\w+)/.exec(body)?.[1])).toEqual(['Lead', 'Opportunity', 'Task', 'Event'])
     } finally {
       await second.close()
     }

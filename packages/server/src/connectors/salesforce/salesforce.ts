@@ -6,8 +6,10 @@ import { HOUR_MS, MINUTE_MS } from '../../platform/time.ts'
 import { providerNamed } from '../../providers/provider.ts'
 import { objectsOf, retryAfter, textOf } from '../client.ts'
 import type { Connector, Settings } from '../connector.ts'
+import { salesforceActivities } from './activities.ts'
 import { OBJECTS } from './objects.ts'
 import { DATA } from './query.ts'
+import { salesforceWriteBack } from './write.ts'
 
 /** Hosts of organizations, their sandboxes and government clouds. */
 const HOST = /^[a-z0-9-]+(\.[a-z0-9-]+)*\.(salesforce\.com|force\.com|cloudforce\.com|salesforce\.mil)$/
@@ -47,6 +49,11 @@ export const salesforce: Connector = {
         examples: ['https://acme.my.salesforce.com'],
       }),
     ),
+    create_as: Type.Optional(
+      Type.Enum(['contact', 'lead'], {
+        description: 'What write-back creates for a contact that Salesforce does not have. Default: contact.',
+      }),
+    ),
   },
   baseUrl,
   headers: ({ access_token }) => ({ authorization: `Bearer ${access_token}` }),
@@ -65,6 +72,8 @@ export const salesforce: Connector = {
     return { id, label: `${textOf(organization.Name) ?? 'Salesforce'} (${id ?? 'unknown'})` }
   },
   objects: OBJECTS,
+  activities: salesforceActivities,
+  writeBack: salesforceWriteBack,
 }
 
 function baseUrl({ domain, instance_url }: Settings): string {

@@ -98,6 +98,28 @@ async function note(tx: Tenant, connectionId: string, changed: readonly string[]
     .execute()
 }
 
+/** Adds contacts that a person asked for. The caller's transaction has locked them. */
+export async function requestContacts(
+  tx: Tenant,
+  connectionId: string,
+  contactIds: readonly string[],
+  now: Date,
+): Promise<void> {
+  if (contactIds.length === 0) return
+  const requested = { next_try_at: now, is_requested: true }
+  await tx.db
+    .insertInto('connection_outbox')
+    .values(contactIds.map((contact_id) => ({ connection_id: connectionId, contact_id, ...requested })))
+    .onConflict((row) =>
+      row.columns(['connection_id', 'contact_id']).doUpdateSet({
+        ...requested,
+        version: sql<number>`connection_outbox.version + 1`,
+        failures: 0,
+      }),
+    )
+    .execute()
+}
+
 /** The number of contacts in the outbox, by connection. */
 export async function countWaiting(tenant: Tenant, connectionIds: readonly string[]): Promise<Map<string, number>> {
   const rows = await tenant.db
@@ -114,20 +136,25 @@ export interface Waiting {
   contactId: string
   version: number
   failures: number
+  isRequested: boolean
 }
 
 /** The due contacts of a connection, longest due first. */
 export async function dueContacts(tenant: Tenant, connectionId: string, limit: number, now: Date): Promise<Waiting[]> {
   const rows = await tenant.db
     .selectFrom('connection_outbox')
-    .select(['contact_id', 'version', 'failures'])
+    .select(['contact_id', 'version', 'failures', 'is_requested'])
     .where('connection_id', '=', connectionId)
     .where('next_try_at', '<=', now)
     .orderBy('next_try_at')
     .orderBy('contact_id')
     .limit(limit)
     .execute()
-  return rows.map(({ contact_id, version, failures }) => ({ contactId: contact_id, version, failures }))
+  return rows.map(({ contact_id, is_requested, ...row }) => ({
+    ...row,
+    contactId: contact_id,
+    isRequested: is_requested,
+  }))
 }
 
 /** Removes contacts from the outbox, unless they have changed again. */

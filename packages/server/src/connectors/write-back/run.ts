@@ -10,7 +10,7 @@ import { HOUR_MS, MINUTE_MS } from '../../platform/time.ts'
 import { connectorNamed } from '../all-connectors.ts'
 import { type Client, problemOf, RateLimited, SignedOut } from '../client.ts'
 import { type ConnectionRow, findConnection } from '../connections.ts'
-import type { Connector, OutgoingRecord, Settings, WriteBack, WriteResult } from '../connector.ts'
+import type { Connector, CurrentRecord, OutgoingRecord, Settings, WriteBack, WriteResult } from '../connector.ts'
 import { openClient } from '../open-client.ts'
 import { objectPosition, type Position } from '../position.ts'
 import type { PullServices } from '../pull.ts'
@@ -87,11 +87,12 @@ export async function writeBackConnection(
       const due = await dueContacts(tenant, connectionId, writeBack.batchSize, clock())
       if (due.length === 0) break
       const planned = await plan(task, client, due)
-      const records = planned.map(({ record }) => record)
+      const toWrite = planned.filter(({ link }) => link === null)
+      const records = toWrite.map(({ record }) => record)
       const results =
         records.length === 0 ? [] : await writeBack.write(client, records, connection.settings as Settings)
       const upToDate = due.filter((each) => planned.every(({ waiting }) => waiting !== each))
-      const sent = planned.map((each, index) => ({ ...each, result: results[index] ?? MISSING }))
+      const sent = planned.map((each) => ({ ...each, result: each.link ?? results[toWrite.indexOf(each)] ?? MISSING }))
       if (!(await storeResults(task, upToDate, sent, clock()))) return
     }
     await store({ write_back_error: null, write_back_failures: 0, write_back_at: clock() })
@@ -141,13 +142,15 @@ function retryMs(failures: number): number {
 }
 
 /** Before the first read, the system's values are unknown. */
-function isRead({ position }: ConnectionRow, { object }: WriteBack): boolean {
-  return objectPosition(position as unknown as Position, object).since !== null
+function isRead({ position }: ConnectionRow, { objects }: WriteBack): boolean {
+  return objects.every((object) => objectPosition(position as unknown as Position, object).since !== null)
 }
 
 interface Planned {
   waiting: Waiting
   record: OutgoingRecord
+  /** Set if the contact is only linked to the record that the system has: nothing is sent. */
+  link: WriteResult | null
 }
 
 /** Decides what to write for each contact, based on its current state here and in the system. */
@@ -163,7 +166,9 @@ async function plan(
   const candidates = due.flatMap((waiting) => {
     const state = set.contact(waiting.contactId)
     const wasDeleted = deleted.has(waiting.contactId)
-    const candidate = state ? candidateOf(state, { source, settings, writeBack, wasDeleted }) : null
+    const candidate = state
+      ? candidateOf(state, { source, settings, writeBack, wasDeleted, isRequested: waiting.isRequested })
+      : null
     return candidate === null ? [] : [{ waiting, candidate }]
   })
   if (candidates.length === 0) return []
@@ -171,9 +176,15 @@ async function plan(
   const targets = settings.properties.map(({ target }) => target)
   const current = await writeBack.read(client, contacts, targets)
   return candidates.flatMap(({ waiting, candidate }, index) => {
-    const record = outgoing(candidate, current[index] ?? null)
-    return record === null ? [] : [{ waiting, record }]
+    const found = current[index] ?? null
+    const record = outgoing(candidate, found)
+    const link = found !== null && record?.values.length === 0 ? linkTo(found) : null
+    return record === null ? [] : [{ waiting, record, link }]
   })
+}
+
+function linkTo({ externalId, createdAt }: CurrentRecord): WriteResult {
+  return { status: 'written', externalId, createdAt, stored: new Map() }
 }
 
 type Sent = Planned & { result: WriteResult }
@@ -185,7 +196,7 @@ type Sent = Planned & { result: WriteResult }
  * @returns false if a person has changed the connection since. Then nothing is stored.
  */
 async function storeResults(
-  { tenant, connection, connector, writeBack }: Task,
+  { tenant, connection, connector, writeBack, settings }: Task,
   upToDate: readonly Waiting[],
   sent: readonly Sent[],
   now: Date,
@@ -220,7 +231,7 @@ async function storeResults(
       }
       done.push(waiting)
       if (state && result.status === 'written') {
-        const written = recordAfter(state, { source, kind: connector.kind, writeBack, record, result }, now)
+        const written = recordAfter(state, { source, kind: connector.kind, writeBack, settings, record, result }, now)
         set.change(state, state.row, written)
         owners.set(result.externalId, contactId)
       }
@@ -253,12 +264,14 @@ function recordAfter(
     source,
     kind,
     writeBack,
+    settings,
     record,
     result,
   }: {
     source: string
     kind: SourceRecord['kind']
     writeBack: WriteBack
+    settings: WriteBackSettings
     record: OutgoingRecord
     result: WriteResult & { status: 'written' }
   },
@@ -273,6 +286,11 @@ function recordAfter(
     const isChanged = value !== null && writeBack.textOf(target, value) !== text
     if (value === null) fields.delete(property)
     else fields.set(property, { value, updated_at, ...(isChanged ? { written: text } : {}) })
+  }
+  // What the system required of a new record is not news of the contact when the system sends it back.
+  for (const [property, value] of result.stored) {
+    if (value === null || settings.properties.some((pair) => pair.property === property)) continue
+    fields.set(property, { value, updated_at })
   }
   if (own) return { ...own, external_id: own.external_id ?? result.externalId, fields: Object.fromEntries(fields) }
   if (email !== null) fields.set('email', { value: email, updated_at })

@@ -42,7 +42,7 @@ export async function setWriteBack(
     write_back_at: now,
     ...(sent.properties.every(isRead)
       ? {}
-      : { position: JSON.stringify(withUnread(position, writeBack.object)), next_pull_at: now }),
+      : { position: JSON.stringify(withUnread(position, writeBack.objects)), next_pull_at: now }),
   }
   await change(tx, connectionId, changes, now)
   if (after === null) await emptyOutbox(tx, connectionId)

@@ -18,8 +18,8 @@ test('a field that HubSpot lacks is refused by name, and turning write-back off 
   const refused = await set('jobtitle', 'job_titel', 'Score')
   expect(refused.status).toBe(400)
   expect(refused.body.error.details).toEqual([
-    { path: 'properties.1.target', message: 'is not a field of contacts in HubSpot' },
-    { path: 'properties.2.target', message: 'is not a field of contacts in HubSpot' },
+    { path: 'properties.1.target', message: 'is not a field of contacts in HubSpot that can be written' },
+    { path: 'properties.2.target', message: 'is not a field of contacts in HubSpot that can be written' },
   ])
   expect((await bench.workspace.read()).write_back).toBeNull()
   expect((await set('jobtitle')).body.changed).toBe(true)
@@ -47,7 +47,7 @@ test('a field that is removed there later stops the writing, and no waiting cont
   await expect
     .poll(async () => (await bench.workspace.read()).write_back.error, WITHIN)
     .toBe(
-      'Contacts in HubSpot have no field score. Nothing is written back until the field exists or you choose another one.',
+      'Contacts in HubSpot have no field score that can be written. Nothing is written back until they do or you choose another field.',
     )
   expect((await bench.workspace.read()).write_back.waiting).toBe(1)
   expect(bench.hubspot.requests.filter(({ path }) => path.includes('/batch/'))).toEqual([])

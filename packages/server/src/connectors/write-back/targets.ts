@@ -11,7 +11,7 @@ import { checkPairs } from './set.ts'
 import type { WriteBackPair } from './write-back.ts'
 
 /**
- * Refuses fields that the system lacks. Call it outside a transaction, because it calls the system.
+ * Refuses fields that the system lacks or does not let this sign-in write. Call it outside a transaction, because it calls the system.
  * @throws ServiceError 400 naming the fields, 400 `connection_refused` with the system's response.
  */
 export async function checkTargets(
@@ -40,7 +40,7 @@ export async function checkTargets(
       baseUrl: connectorUrls[connector.name],
     })
     const missing = await missingTargets(client, writeBack, pairs)
-    const message = `is not a field of contacts in ${connector.label}`
+    const message = `is not a field of contacts in ${connector.label} that can be written`
     const details = missing.map(([index]) => ({ path: `properties.${index}.target`, message }))
     if (details.length > 0) throw validationError(details)
   } catch (error) {
@@ -51,7 +51,7 @@ export async function checkTargets(
 }
 
 /**
- * Stops writing while the system lacks one of the fields. Otherwise it would refuse every contact, and they would leave the
+ * Stops writing while one of the fields cannot be written. Otherwise it would refuse every contact, and they would leave the
  * outbox without being written.
  * @throws ApiRefused
  */
@@ -63,11 +63,11 @@ export async function requireTargets(
 ): Promise<void> {
   const [missing] = await missingTargets(client, writeBack, pairs)
   if (!missing) return
-  const message = `Contacts in ${label} have no field ${missing[1]}. Nothing is written back until the field exists or you choose another one.`
+  const message = `Contacts in ${label} have no field ${missing[1]} that can be written. Nothing is written back until they do or you choose another field.`
   throw new ApiRefused(404, message)
 }
 
-/** The targets that the system lacks, with their places in the list. */
+/** The targets that cannot be written, with their places in the list. */
 async function missingTargets(
   client: Client,
   writeBack: WriteBack,

@@ -63,7 +63,7 @@ describe('setting what is written back', () => {
       [{ ...pair, more: 1 }],
     ])
       expect((await set({ properties: bad })).status).toBe(400)
-    await bench.workspace.tenant.handle.db.updateTable('connections').set({ connector: 'pipedrive' }).execute()
+    await bench.workspace.tenant.handle.db.updateTable('connections').set({ connector: 'intercom' }).execute()
     expect((await set({ properties: [pair] })).body.error.code).toBe('write_back_not_supported')
   })
 })

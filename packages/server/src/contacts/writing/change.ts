@@ -68,6 +68,7 @@ export function changeContact(set: ContactSet, state: ContactState, sent: Source
 /**
  * Writes the properties that the service computes of a contact; null for one that it must not have. Whatever else was computed
  * before is removed, such as what an unmerge has restored. Nothing happens if the values are the same.
+ * @param isTold whether a property is a score whose event says from what to what it changed
  * @throws ServiceError 400 too many properties, 413 `contact_too_large`.
  */
 export function computeContact(
@@ -75,6 +76,7 @@ export function computeContact(
   state: ContactState,
   values: Readonly<Record<string, PropertyValue | null>>,
   now: Date,
+  isTold: (name: string) => boolean = () => false,
 ): void {
   const before = state.row
   const provenance = { ...(before.properties_provenance as Record<string, { source: string; updated_at: string }>) }
@@ -90,7 +92,11 @@ export function computeContact(
   const stored = { email: before.email, properties: before.properties as Properties, records: state.records }
   requireContactFits(stored, { ...stored, properties }, 'manual')
   set.change(state, row, null)
-  set.addEvents(...changedEvents(before, row, changed, COMPUTED, now))
+  const told = changed.filter(isTold).flatMap((name) => {
+    const [from = 0, to] = [before.properties, properties].map((each) => (each as Properties)[name])
+    return typeof from === 'number' && typeof to === 'number' ? [[name, { from, to }] as const] : []
+  })
+  set.addEvents(...changedEvents(before, row, changed, COMPUTED, now, Object.fromEntries(told)))
 }
 
 /**

@@ -43,8 +43,8 @@ export interface SegmentFollower {
 
 /** Notes changed contacts for work that follows: their write-back to connected systems, the search for duplicates. */
 export interface Outbox {
-  /** Call it in the transaction of the changes. It is cheap. */
-  note(tx: Tenant, changed: ContactChanges): Promise<void>
+  /** Call it in the transaction of the changes. It is cheap. @param events the system events that are recorded with them. */
+  note(tx: Tenant, changed: ContactChanges, events: readonly SystemEvent[]): Promise<void>
 }
 
 /** Fills blanks of the contacts that a set has changed, before it is stored. */
@@ -115,7 +115,7 @@ export async function changeContacts<T>(
     const log = new ChangeLog()
     const result = await work(tx, log)
     log.events.push(...(await segments.follow(tx, log)))
-    for (const outbox of outboxes) await outbox.note(tx, log.changed)
+    for (const outbox of outboxes) await outbox.note(tx, log.changed, log.events)
     await append(tx, [...toRecords(tenant.id, log.events), ...log.records], log.ownerLinks)
     // The live feed shows no system events, and only these transactions record other events directly.
     if (log.records.length > 0) tx.afterCommit(() => live.onRecorded([{ tenantId: tenant.id, events: log.records }]))

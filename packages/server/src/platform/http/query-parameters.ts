@@ -189,6 +189,7 @@ function parseValue(property: PropertySchema, text: string): Result {
     return property.enum.includes(text) ? { value: text } : { problem: `must be one of ${property.enum.join(', ')}` }
   }
   if (property.type === 'integer') return parseInteger(property, text)
+  if (property.type === 'number') return parseNumber(property, text)
   if (property.type === 'boolean') {
     if (text === 'true' || text === '1') return { value: true }
     if (text === 'false' || text === '0') return { value: false }
@@ -219,6 +220,14 @@ function parseInteger(property: PropertySchema, text: string): Result {
   const max = property.maximum ?? Number.MAX_SAFE_INTEGER
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
   return value >= min && value <= max ? { value } : { problem: `must be a whole number from ${min} to ${max}` }
+}
+
+function parseNumber(
+  { minimum: min = 0, maximum: max = Number.MAX_SAFE_INTEGER }: PropertySchema,
+  text: string,
+): Result {
+  const value = /^\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : Number.NaN
+  return value >= min && value <= max ? { value } : { problem: `must be a number from ${min} to ${max}` }
 }
 
 /** Each word is compared with every record that no index rules out, so each adds to the cost of a search. */

@@ -51,10 +51,10 @@ export interface RateLimiter {
   checkScript(ip: string, reply: FastifyReply): void
   /** Counts a look at a shared link by address. @throws ServiceError 429 `rate_limited`. */
   checkShared(sender: Sender, reply: FastifyReply): void
-  /** @throws ServiceError 429 `rate_limited`. */
-  checkForm(tenantId: string, formId: string, ip: string, reply: FastifyReply): void
+  /** @param reply null: the headers do not report this limit. @throws ServiceError 429 `rate_limited`. */
+  checkForm(tenantId: string, formId: string, ip: string, reply: FastifyReply | null): void
   /** @param person the form's visitor or email address. @throws ServiceError 429 `rate_limited`. */
-  checkFormPerson(tenantId: string, person: string, reply: FastifyReply): void
+  checkFormPerson(tenantId: string, person: string, reply: FastifyReply | null): void
   /**
    * Counts a sign-in attempt by address, for any person. Only for requests that no page of another site can send: it
    * could otherwise lock out everyone who shares the address with its reader. @throws ServiceError 429 `rate_limited`.

@@ -26,6 +26,7 @@ const LEASE_SECONDS = {
   agent_action: 30,
   agent_run: 30,
   alert: 60,
+  connection_activity: 60,
   dashboard_mail: 60,
   erasure: 60,
   event_import: 60,

@@ -4,6 +4,7 @@ import { companyOfWrite } from '../../companies/write.ts'
 import { ignoredWarnings } from '../../contacts/ignored-properties.ts'
 import type { Properties } from '../../contacts/properties.ts'
 import { changeContact, createContact } from '../../contacts/writing/change.ts'
+import type { ContactSet, ContactState } from '../../contacts/writing/contact-set.ts'
 import { touch } from '../../contacts/writing/first-touch.ts'
 import type { SourceWrite } from '../../contacts/writing/source-write.ts'
 import { linkVisitorsThatFit } from '../../contacts/writing/visitors.ts'
@@ -29,7 +30,8 @@ export interface Page extends Omit<Received, 'tenantId' | 'visitorId' | 'at'> {
 }
 
 const SOURCE = { source: 'form', kind: 'form' } as const
-const UNLINKED =
+/** The warning about a visitor who stays unlinked. */
+export const UNLINKED =
   'The visitor was not linked to the contact: signed identification is required. Send a signed identify to /track.'
 
 export interface SubmissionDependencies extends WriteServices {
@@ -54,17 +56,8 @@ export async function submitForm(
     keys: { emails: [email], visitorIds },
     company: company && companyOfWrite(company, { isVerified: false }),
     apply(set, { now, company: written }) {
-      const write: SourceWrite = {
-        ...SOURCE,
-        email,
-        properties,
-        ...(written ? { companyId: written.companyId } : {}),
-      }
-      const known = set.find('email', email)
-      const { state, ignored } = known
-        ? changeContact(set, known, write, now)
-        : createContact(set, { email, externalId: null }, write, now)
-      const linked = linkVisitorsThatFit(set, visitorIds, state, SOURCE.source, now)
+      const filledIn = { email, properties, ...(written ? { companyId: written.companyId } : {}) }
+      const { state, ignored, linked } = writePerson(set, filledIn, visitorIds, now)
       const record = eventOf(tenant.id, state.row.contact_id, submission, now)
       set.addRecord(record)
       // If the visitor was never seen, the form's page is its first.
@@ -77,6 +70,22 @@ export async function submitForm(
     },
   })
   return { ...result, warnings: [...(isUnlinked ? [UNLINKED] : []), ...ignoredWarnings(ignored)] }
+}
+
+/** Finds or creates the contact of a form's address, writes what was filled in, and links the visitors. */
+export function writePerson(
+  set: ContactSet,
+  filledIn: Pick<SourceWrite, 'email' | 'properties' | 'companyId'> & { email: string },
+  visitorIds: readonly string[],
+  now: Date,
+): { state: ContactState; ignored: string[]; linked: number } {
+  const { email } = filledIn
+  const write = { ...SOURCE, ...filledIn }
+  const known = set.find('email', email)
+  const { state, ignored } = known
+    ? changeContact(set, known, write, now)
+    : createContact(set, { email, externalId: null }, write, now)
+  return { state, ignored, linked: linkVisitorsThatFit(set, visitorIds, state, SOURCE.source, now) }
 }
 
 /** The event has the form and the names of the submitted fields; their values are stored with the contact only. */

@@ -10,6 +10,7 @@ import { browserOf } from '../ingestion/event-fields.ts'
 import { createEventRecorder } from '../ingestion/record-events.ts'
 import type { ClientHints } from './client-hints.ts'
 import { type IdentificationDependencies, identifyVisitor } from './identification.ts'
+import { type TakeLead, takeLeads } from './leads.ts'
 import type { TrackBody } from './requests.ts'
 import { firstNamed, namedVisitorOf, proposedSession, SESSION_COOKIE, sessionOf } from './session.ts'
 import { toRecords } from './to-records.ts'
@@ -46,9 +47,10 @@ export function createCollector(
     groupCommit: GroupCommit
     seenNetworks: SeenNetworks
     placeOf: PlaceOf
+    takeLead: TakeLead
   },
 ): Collect {
-  const { stores, seenNetworks, placeOf, clock } = dependencies
+  const { stores, seenNetworks, placeOf, takeLead, clock } = dependencies
   const externalContactIds = createExternalContactIds(dependencies)
   const recordEvents = createEventRecorder(dependencies)
 
@@ -80,6 +82,7 @@ export function createCollector(
       const identification = { ...dependencies, externalContactIds, ignored }
       warnings.push(...(await identifyVisitor(tenant, identification, visitorId, sent)))
     }
+    warnings.push(...(await takeLeads(tenant, takeLead, sent, { visitorId, address })))
     const group = { tenantId, visitorId, sender: senderOf(namedVisitor), events, sentIds }
     await Promise.all([
       seenNetworks.note(tenant, visitorId, address),

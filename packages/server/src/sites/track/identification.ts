@@ -96,9 +96,12 @@ function warningsOf({ trust, ignored: keys }: Identified, sent: Trust): string[]
   ]
 }
 
-/** The problem with an identification. Errors that are not the caller's fault, such as a store that is down, are rethrown. */
-function problemOf(error: unknown): string {
-  if (error instanceof ServiceError && error.status < 500) return error.message
+/**
+ * The problem with an identification. What another attempt may do better is rethrown: a limit, or a store that is down, for
+ * example.
+ */
+export function problemOf(error: unknown): string {
+  if (error instanceof ServiceError && error.status < 500 && error.status !== 429) return error.message
   throw error
 }
 

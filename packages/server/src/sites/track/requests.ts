@@ -22,6 +22,16 @@ const Event = Type.Object(
     timestamp: Type.Optional(Type.String({ description: 'When it happened; ISO 8601 with an offset.', ...REJECTS })),
     ...CONTENT_FIELDS,
     data: Type.Optional({ ...CONTENT_FIELDS.data, ...LEFT_OUT }),
+    // Validated later: an invalid address must not reject the event.
+    lead: Type.Optional(
+      Type.Unknown({
+        'x-null': 'absent',
+        ...LEFT_OUT,
+        description:
+          'An email address that the visitor left with the event, such as in a video. It identifies the visitor as a form does, within the limits of forms, and is not stored with the event. An invalid one is ignored with a warning.',
+        examples: ['ada@example.com'],
+      }),
+    ),
   },
   { additionalProperties: false, ...LEFT_OUT },
 )

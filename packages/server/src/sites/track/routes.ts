@@ -17,6 +17,7 @@ import { watchForProblems } from '../problems/watch.ts'
 import { hintsOf } from './client-hints.ts'
 import { createCollector } from './collect.ts'
 import type { IdentificationDependencies } from './identification.ts'
+import type { TakeLead } from './leads.ts'
 import { isSecurePage, sendingHost } from './location.ts'
 import { allowPage, allowPreflight, type FindTenantOfHost, PAGE_ERRORS, tenantOfPage } from './page.ts'
 import { RecoverVisitorBody, TrackBody } from './requests.ts'
@@ -39,6 +40,7 @@ export async function collectorRoutes(
     secrets: SecretBox
     groupCommit: GroupCommit
     placeOf: PlaceOf
+    takeLead: TakeLead
     findTenantOfHost: FindTenantOfHost
     rateLimiter: RateLimiter
     metrics: Metrics

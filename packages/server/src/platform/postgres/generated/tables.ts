@@ -62,6 +62,7 @@ export interface AgentCosts {
 
 export interface AgentLooks {
   agent_id: string;
+  change: Json | null;
   due_at: Timestamp | null;
   is_anonymous: boolean;
   look_id: string;
@@ -265,6 +266,7 @@ export interface ComputedChecks {
   entity: string;
   is_anonymous: Generated<boolean>;
   record_id: string;
+  spreads: Generated<boolean>;
   tenant_id: string;
 }
 
