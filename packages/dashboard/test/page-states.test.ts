@@ -179,7 +179,7 @@ const PLACES: Place[] = [
     empty: 'No computed properties yet',
     beside: /v1\/properties/,
   },
-  { path: '/settings/computed-properties/new', shows: 'Add a rule', beside: /suggestions/, pickers: BUILDER },
+  { path: '/settings/computed-properties/new', shows: 'Add a rule', beside: /overview|suggestions/, pickers: BUILDER },
   { path: '/settings/computed-properties/:computed', shows: 'Save', beside: /v1\/properties|segments|suggestions/ },
   { path: '/settings/enrichment', shows: 'Names from mails', beside: /enrichment\/providers/ },
   { path: '/settings/sources', shows: 'Shop backend', empty: 'No sources yet' },

@@ -1,7 +1,8 @@
 import { Alert, Button, Card, Fieldset, Group, SegmentedControl, Stack, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useOperation } from '../api/operation.ts'
+import { queryOf, useOperation } from '../api/operation.ts'
 import type { ComputedProperty, Entity } from '../api/types.ts'
 import { useFields } from '../filters/fields.ts'
 import { Form } from '../ui/form.tsx'
@@ -42,6 +43,8 @@ export function DefinitionForm({ computed, isReadOnly = false }: DefinitionFormP
   const navigate = useNavigate()
   const [draft, setDraft] = useState(() => (computed ? definitionDraft(computed) : newDefinition()))
   const change = (changes: Partial<DefinitionDraft>) => setDraft((before) => ({ ...before, ...changes }))
+  // What conditions can name; until then, there is little to choose from.
+  const { isLoading } = useQuery(queryOf('listProperties', { entity: draft.entity }))
   const records = useFields(draft.entity).types
   const events = useFields('events-of-contact', draft.event).types
   const creating = useOperation('createComputedProperty', {
@@ -55,7 +58,7 @@ export function DefinitionForm({ computed, isReadOnly = false }: DefinitionFormP
     else creating.mutate({ name: draft.name.trim(), entity: draft.entity, ...definition })
   }
   return (
-    <Card component="section" aria-label={words.label}>
+    <Card component="section" aria-label={words.label} aria-busy={isLoading}>
       <Form onSubmit={() => !saving.isPending && submit()}>
         <Fieldset variant="unstyled" disabled={isReadOnly}>
           <Stack gap="sm">

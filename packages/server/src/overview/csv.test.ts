@@ -118,8 +118,11 @@ test('the audit log records every CSV download with its columns and the names of
   const exporting = await createTestTenant(service)
   await exporting.contact('secret@example.com')
   const admin = await signedIn(service, exporting.id, 'admin')
-  await admin.call('GET', '/v1/contacts/export.csv?search=secret&country=Italy&sort_by=email&columns=email,city')
-  await exporting.call('GET', '/v1/companies/export.csv')
+  await admin.call(
+    'GET',
+    '/v1/contacts/export.csv?search=secret&country=Italy&sort_by=email&sort_property=orders&columns=email,city',
+  )
+  await exporting.call('GET', '/v1/companies/export.csv?sort_property=orders')
   await exporting.call('GET', '/v1/events/export.csv?event_type=bought')
   const refused = await admin.call('GET', '/v1/events/export.csv?date_before=never')
   const head = await fetch(`${service.url}/v1/contacts/export.csv`, {
