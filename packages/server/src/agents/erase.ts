@@ -31,20 +31,36 @@ export async function eraseFromRuns(tx: Tenant, subject: ErasureSubject) {
   }
 }
 
+/** Rows at a time: each has up to 20 calls of a few kilobytes. */
+const ROWS = 100
+
 /** What models sent to tools about others, where it names the contact. @returns how many rows changed */
 async function forgetCalls(tx: Tenant, { contactId, email, externalIds = [] }: ErasureSubject): Promise<number> {
-  const names = [contactId, ...(email === null ? [] : [email.toLowerCase()]), ...externalIds].map((name) =>
-    JSON.stringify(name).slice(1, -1),
+  // As they are written in JSON.
+  const names = [contactId, ...(email === null ? [] : [email]), ...externalIds].map((name) =>
+    JSON.stringify(name).slice(1, -1).toLowerCase(),
   )
-  const { numUpdatedRows } = await tx.db
-    .updateTable('agent_run_contacts')
-    .set({
-      tool_calls: sql`(SELECT jsonb_agg(call || '{"arguments": {}, "error": null}' ORDER BY number)
-        FROM jsonb_array_elements(tool_calls) WITH ORDINALITY AS calls (call, number))`,
-    })
-    .where('tool_calls', '<>', sql<never>`'[]'::jsonb`)
-    .where(sql<boolean>`EXISTS (SELECT FROM unnest(${names}::text[]) AS names (name)
-      WHERE strpos(lower(tool_calls::text), lower(name)) > 0)`)
-    .executeTakeFirst()
-  return Number(numUpdatedRows)
+  let changed = 0
+  for (;;) {
+    const rows = await tx.db
+      .selectFrom('agent_run_contacts')
+      .select(['run_id', 'contact_id', 'tool_calls'])
+      .where('tool_calls', '<>', sql<never>`'[]'::jsonb`)
+      .where(({ or }) => or(names.map((name) => sql<boolean>`strpos(lower(tool_calls::text), ${name}) > 0`)))
+      .limit(ROWS)
+      .execute()
+    for (const { run_id, contact_id, tool_calls } of rows) {
+      const calls = (tool_calls as object[]).map((call) => ({ ...call, arguments: {}, error: null }))
+      // Names of tools are the model's too: one that still says something goes with the rest.
+      const isClean = names.every((name) => !JSON.stringify(calls).toLowerCase().includes(name))
+      await tx.db
+        .updateTable('agent_run_contacts')
+        .set({ tool_calls: JSON.stringify(isClean ? calls : []) })
+        .where('run_id', '=', run_id)
+        .where('contact_id', '=', contact_id)
+        .execute()
+    }
+    changed += rows.length
+    if (rows.length < ROWS) return changed
+  }
 }
