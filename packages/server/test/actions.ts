@@ -34,6 +34,10 @@ export async function insertAgent(tenant: Tenant, identityId: string | null = nu
     .insertInto('agents')
     .values({ agent_id, name, identity_id: identityId, created_at: now, updated_at: now })
     .execute()
+  await tenant.db
+    .insertInto('agent_playbook_versions')
+    .values({ agent_id, version: 1, playbook: '{}', since: now })
+    .execute()
   return agent_id
 }
 
@@ -118,6 +122,7 @@ async function insertRun(tenant: Tenant, agentId: string): Promise<string> {
       trigger: 'manual',
       requested_by: JSON.stringify({ kind: 'service' }),
       configuration: '{}',
+      playbook_version: 1,
       created_at: new Date(),
     })
     .execute()

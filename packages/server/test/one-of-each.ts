@@ -125,6 +125,7 @@ export async function oneOfEach(
     computed_property_id,
     agent_id,
     run_id,
+    version: '1',
     action_index: '99',
     identity_id,
     address: CONTACT.email,

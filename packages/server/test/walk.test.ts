@@ -383,7 +383,17 @@ test('each kind of operation rejects an invalid body', async () => {
 
 describe('an id in a path', () => {
   /** Names of things that are no ids, or that others choose. */
-  const NAMES = ['address', 'connector', 'playbook', 'property', 'provider', 'source', 'visitor_id', 'action_index']
+  const NAMES = [
+    'address',
+    'connector',
+    'playbook',
+    'property',
+    'provider',
+    'source',
+    'visitor_id',
+    'action_index',
+    'version',
+  ]
   const PARAMETER = /:(\w+)/g
 
   test('of an operation is declared as one', () => {

@@ -111,6 +111,7 @@ export const OTHERS: Record<string, string[]> = {
   getImportPreview: ['contacts:read'],
   listKeptContacts: ['contacts:read'],
   dryRunAgent: ['agents:trigger', 'contacts:read', 'events:read'],
+  replayAgent: ['agents:trigger', 'contacts:read', 'events:read'],
   createWarehouseDestination: ['settings:write', ...READS],
   updateWarehouseDestination: ['settings:write', ...READS],
 }

@@ -150,6 +150,8 @@ import type {
   ExportsPage,
   GetActionInput,
   GetAgentInput,
+  GetAgentOutcomesInput,
+  GetAgentOutcomesResult,
   GetAgentRunInput,
   GetAgentSettingsResult,
   GetAlertInput,
@@ -196,6 +198,7 @@ import type {
   GetOverviewInput,
   GetOverviewResult,
   GetPlaybookInput,
+  GetPlaybookVersionInput,
   GetPropertyInput,
   GetReportInput,
   GetSegmentGrowthInput,
@@ -293,6 +296,7 @@ import type {
   ListOAuthClientsResult,
   ListPersonalPropertiesInput,
   ListPersonalPropertiesResult,
+  ListPlaybookVersionsInput,
   ListPropertiesInput,
   ListPropertiesResult,
   ListReportsInput,
@@ -334,6 +338,8 @@ import type {
   PauseWebhookInput,
   PauseWebhookResult,
   PlaybookTemplateResult,
+  PlaybookVersionResult,
+  PlaybookVersionsPage,
   PlaybooksResult,
   PreviewAlertInput,
   PreviewAlertResult,
@@ -372,6 +378,8 @@ import type {
   RenewInvitationInput,
   RenewInvitationResult,
   ReplaceViewInput,
+  ReplayAgentInput,
+  ReplayAgentResult,
   ReportResult,
   ReportsPage,
   RequestProblemsPage,
@@ -595,6 +603,7 @@ export interface OperationTypes {
   exportReport: { input: ExportReportInput; response: Response }
   getAction: { input: GetActionInput; response: ActionResult }
   getAgent: { input: GetAgentInput; response: AgentResult }
+  getAgentOutcomes: { input: GetAgentOutcomesInput; response: GetAgentOutcomesResult }
   getAgentRun: { input: GetAgentRunInput; response: RunDetailResult }
   getAgentSettings: { input: Record<string, never>; response: GetAgentSettingsResult }
   getAlert: { input: GetAlertInput; response: AlertResult }
@@ -633,6 +642,7 @@ export interface OperationTypes {
   getOAuthClient: { input: GetOAuthClientInput; response: OAuthClientResult }
   getOverview: { input: GetOverviewInput; response: GetOverviewResult }
   getPlaybook: { input: GetPlaybookInput; response: PlaybookTemplateResult }
+  getPlaybookVersion: { input: GetPlaybookVersionInput; response: PlaybookVersionResult }
   getProperty: { input: GetPropertyInput; response: PropertyResult }
   getReport: { input: GetReportInput; response: ReportResult }
   getSegment: { input: GetSegmentInput; response: SegmentResult }
@@ -701,6 +711,7 @@ export interface OperationTypes {
   listNotes: { input: ListNotesInput; response: NotesPage }
   listOAuthClients: { input: Record<string, never>; response: ListOAuthClientsResult }
   listPersonalProperties: { input: ListPersonalPropertiesInput; response: ListPersonalPropertiesResult }
+  listPlaybookVersions: { input: ListPlaybookVersionsInput; response: PlaybookVersionsPage }
   listPlaybooks: { input: Record<string, never>; response: PlaybooksResult }
   listProperties: { input: ListPropertiesInput; response: ListPropertiesResult }
   listReports: { input: ListReportsInput; response: ReportsPage }
@@ -751,6 +762,7 @@ export interface OperationTypes {
   renewInvitation: { input: RenewInvitationInput; response: RenewInvitationResult }
   reopenTenant: { input: Record<string, never>; response: TenantResult }
   replaceView: { input: ReplaceViewInput; response: SavedViewResult }
+  replayAgent: { input: ReplayAgentInput; response: ReplayAgentResult }
   rereadConnection: { input: RereadConnectionInput; response: ConnectionResult }
   rereadMailbox: { input: RereadMailboxInput; response: RereadMailboxResult }
   resendWebhookDeliveries: { input: ResendWebhookDeliveriesInput; response: ResendWebhookDeliveriesResult }
@@ -986,7 +998,7 @@ export class Operations extends Caller {
   /**
    * Create an agent.
    *
-   * Needs the scope `agents:write`. Also needs the scopes `contacts:read` and `events:read` for an agent with a `monitoring.filter` or `monitoring.triggers`. Also needs the scope `contacts:write` for an agent with a capability that writes to contacts: `notes` or `crm_sync`. Also needs the scope `agents:approve` for an agent with `playbook.require_approval: false`. Also needs the scopes `contacts:read`, `companies:read` and `events:read` for an agent with `llm_config.base_url`.
+   * Needs the scope `agents:write`. Also needs the scopes `contacts:read` and `events:read` for an agent with a `monitoring.filter` or `monitoring.triggers`. Also needs the scope `contacts:write` for an agent with a capability that writes to contacts: `notes` or `crm_sync`. Also needs the scope `agents:approve` for an agent with `playbook.require_approval: false`. Also needs the scopes `contacts:read`, `companies:read` and `events:read` for an agent with `llm_config.base_url`. Also needs the scope `events:read` for an agent with a `goal`.
    */
   createAgent(input: CreateAgentInput, options?: RequestOptions): Promise<AgentResult> {
     return this.call('POST /v1/agents', input, options)
@@ -1425,6 +1437,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Count what became of the proposals of an agent, by version of its playbook, newest first.
+   *
+   * Each change of what the playbook says is a version. What a contact does within 14 days after a message counts for every message that was sent to it in that time. Actions that others proposed for the agent do not count. Needs the scope `agents:read`.
+   */
+  getAgentOutcomes(input: GetAgentOutcomesInput, options?: RequestOptions): List<GetAgentOutcomesResult, NonNullable<GetAgentOutcomesResult['outcomes']>[number]> {
+    return this.list('GET /v1/agents/{agent_id}/outcomes', input, options, 'outcomes', 'page')
+  }
+
+  /**
    * Get a run with the results of its first 25 contacts.
    *
    * Needs the scope `agents:read`.
@@ -1764,6 +1785,15 @@ export class Operations extends Caller {
    */
   getPlaybook(input: GetPlaybookInput, options?: RequestOptions): Promise<PlaybookTemplateResult> {
     return this.call('GET /v1/playbooks/{playbook}', input, options)
+  }
+
+  /**
+   * Get what a version of an agent’s playbook says.
+   *
+   * Needs the scope `agents:read`.
+   */
+  getPlaybookVersion(input: GetPlaybookVersionInput, options?: RequestOptions): Promise<PlaybookVersionResult> {
+    return this.call('GET /v1/agents/{agent_id}/playbook-versions/{version}', input, options)
   }
 
   /**
@@ -2377,6 +2407,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * List the latest 1,000 versions of an agent’s playbook, newest first.
+   *
+   * Needs the scope `agents:read`.
+   */
+  listPlaybookVersions(input: ListPlaybookVersionsInput, options?: RequestOptions): List<PlaybookVersionsPage, NonNullable<PlaybookVersionsPage['versions']>[number]> {
+    return this.list('GET /v1/agents/{agent_id}/playbook-versions', input, options, 'versions', 'page')
+  }
+
+  /**
    * List the playbook templates, and the variables, capabilities and models an agent can use.
    *
    * Needs the scope `agents:read`.
@@ -2822,6 +2861,15 @@ export class Operations extends Caller {
    */
   replaceView(input: ReplaceViewInput, options?: RequestOptions): Promise<SavedViewResult> {
     return this.call('PUT /v1/views/{view_id}', input, options)
+  }
+
+  /**
+   * Compare another playbook with the stored one on the same contacts, without storing it or its proposals.
+   *
+   * Both are evaluated as in a dry run, with what is known of the contacts now, on the contacts that the agent evaluated last. Nothing is executed or proposed. Fields of `playbook` that are not sent stay as they are, and null removes one, as in a change of the agent. If a model is called, its cost counts towards the caps, both sides as one run, and the audit log has an entry. If a request is interrupted, a retry calls the model again, at a cost. Needs the scope `agents:write`. Also needs the scopes `agents:trigger`, `contacts:read` and `events:read`.
+   */
+  replayAgent(input: ReplayAgentInput, options?: RequestOptions): Promise<ReplayAgentResult> {
+    return this.call('POST /v1/agents/{agent_id}/replay', input, options)
   }
 
   /**
@@ -3286,7 +3334,7 @@ export class Operations extends Caller {
   /**
    * Change an agent; omitted fields keep their values, and null removes a setting.
    *
-   * Inside playbook, monitoring and llm_config, too, only the fields that are sent change. Runs in progress keep the settings with which they started. The agent as it is after the change decides about further scopes; to turn it off, with `enabled: false` alone, `agents:write` is enough. Needs the scope `agents:write`. Also needs the scopes `contacts:read` and `events:read` for an agent with a `monitoring.filter` or `monitoring.triggers`. Also needs the scope `contacts:write` for an agent with a capability that writes to contacts: `notes` or `crm_sync`. Also needs the scope `agents:approve` for an agent with `playbook.require_approval: false`. Also needs the scopes `contacts:read`, `companies:read` and `events:read` for an agent with `llm_config.base_url`.
+   * Inside playbook, monitoring and llm_config, too, only the fields that are sent change. Runs in progress keep the settings with which they started. The agent as it is after the change decides about further scopes; to turn it off, with `enabled: false` alone, `agents:write` is enough. Needs the scope `agents:write`. Also needs the scopes `contacts:read` and `events:read` for an agent with a `monitoring.filter` or `monitoring.triggers`. Also needs the scope `contacts:write` for an agent with a capability that writes to contacts: `notes` or `crm_sync`. Also needs the scope `agents:approve` for an agent with `playbook.require_approval: false`. Also needs the scopes `contacts:read`, `companies:read` and `events:read` for an agent with `llm_config.base_url`. Also needs the scope `events:read` for an agent with a `goal`.
    */
   updateAgent(input: UpdateAgentInput, options?: RequestOptions): Promise<AgentResult> {
     return this.call('PATCH /v1/agents/{agent_id}', input, options)

@@ -19,6 +19,14 @@ export type Action = {
      */
     proposed_by: Actor | null;
     /**
+     * Whether a person changed the params when approving it.
+     */
+    edited: boolean;
+    /**
+     * The version of the playbook that the agent followed; null if someone else proposed it.
+     */
+    playbook_version: number | null;
+    /**
      * The results of the checks before it was proposed and before it was executed.
      */
     guardrails: Array<Guardrail>;
@@ -120,10 +128,26 @@ export type Agent = {
     llm_config: {
         [key: string]: unknown;
     };
+    goal: AgentGoal | null;
+    /**
+     * Counts the changes of what the playbook says, from 1.
+     */
+    playbook_version: number;
     enabled: boolean;
     next_run_at: string | null;
     created_at: string;
     updated_at: string;
+};
+
+/**
+ * The event that counts as success in the outcomes of the agent.
+ */
+export type AgentGoal = {
+    event: string;
+    /**
+     * Conditions on the event alone; all must be true.
+     */
+    where?: Array<PropertyCondition | NestedFilter>;
 };
 
 /**
@@ -149,6 +173,64 @@ export type AgentMonitoring = {
     triggers?: Array<AgentTrigger> | null;
     cooldown_hours?: number | null;
     max_contacts_per_run?: number | null;
+};
+
+export type AgentOutcomes = {
+    playbook_version: number;
+    since: string;
+    /**
+     * When the next version replaced it; null for the current one.
+     */
+    until: string | null;
+    playbook_template: string | null;
+    /**
+     * Actions that the agent proposed: the sum of `waiting`, `approved` and `rejected`.
+     */
+    proposed: number;
+    /**
+     * Actions that wait for approval now.
+     */
+    waiting: number;
+    /**
+     * Actions that were approved, by a person or automatically.
+     */
+    approved: number;
+    /**
+     * Approved actions that a person changed.
+     */
+    edited: number;
+    /**
+     * Actions that a person rejected or a guardrail stopped.
+     */
+    rejected: number;
+    /**
+     * Rejected actions that a guardrail stopped.
+     */
+    stopped_by_guardrails: number;
+    /**
+     * Approved actions that could not be executed.
+     */
+    failed: number;
+    /**
+     * Messages that were sent. Notes and changes of properties are approved, but not sent.
+     */
+    sent: number;
+    /**
+     * Sent messages that are less than 14 days old: what follows them may still change.
+     */
+    sent_recently: number;
+    /**
+     * Sent messages after which the contact wrote within 14 days.
+     */
+    replied: number;
+    /**
+     * Sent messages after which the contact had the event of the goal within 14 days; null without a goal.
+     */
+    goal_reached: number | null;
+    /**
+     * Sent messages after which the contact opted out within 14 days, and has not agreed to mail again.
+     */
+    unsubscribed: number;
 };
 
 /**
@@ -1906,22 +1988,7 @@ export type DryRun = {
         status: 'evaluated' | 'failed' | 'skipped';
         reasoning: string | null;
         error: string | null;
-        proposed_actions: Array<{
-            type: 'email_message' | 'social_message' | 'social_connect' | 'note' | 'crm_update';
-            params: {
-                [key: string]: unknown;
-            };
-            identity_id: string | null;
-            /**
-             * The status that the action would have in a run.
-             */
-            status: 'pending_approval' | 'approved' | 'rejected';
-            /**
-             * The results of the checks before it was proposed and before it was executed.
-             */
-            guardrails: Array<Guardrail>;
-            error: ActionError | null;
-        }>;
+        proposed_actions: Array<TriedAction>;
     }>;
     usage: TokenUsage;
 };
@@ -2416,6 +2483,15 @@ export type FunnelStep = {
 export type FunnelWindow = {
     value: number;
     unit: 'minute' | 'hour' | 'day' | 'week';
+};
+
+export type GetAgentOutcomesResult = {
+    status: 'success';
+    outcomes: Array<AgentOutcomes>;
+    goal: AgentGoal | null;
+    window_days: number;
+    pagination: Pagination;
+    warnings?: Array<string>;
 };
 
 export type GetAgentSettingsResult = {
@@ -3534,6 +3610,16 @@ export type ListedImport = {
     has_file: boolean;
 };
 
+export type ListedPlaybookVersion = {
+    playbook_version: number;
+    since: string;
+    /**
+     * When the next version replaced it; null for the current one.
+     */
+    until: string | null;
+    playbook_template: string | null;
+};
+
 /**
  * Why the login failed. With `awaiting_2fa`: the latest code was rejected.
  */
@@ -3991,6 +4077,35 @@ export type PlaybookTemplateResult = {
     warnings?: Array<string>;
 };
 
+export type PlaybookVersion = {
+    playbook_version: number;
+    since: string;
+    playbook_template: string | null;
+    /**
+     * What it says: `playbook_md`, `variables`, `messages` and `config`, if the agent has them.
+     */
+    playbook: {
+        [key: string]: unknown;
+    };
+    /**
+     * The text that a model follows: `playbook_md`, else the prompt of the template, as it is today.
+     */
+    instructions: string | null;
+};
+
+export type PlaybookVersionResult = {
+    status: 'success';
+    version: PlaybookVersion;
+    warnings?: Array<string>;
+};
+
+export type PlaybookVersionsPage = {
+    status: 'success';
+    versions: Array<ListedPlaybookVersion>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
 export type Playbooks = {
     templates: Array<PlaybookTemplate>;
     variables: Array<{
@@ -4353,6 +4468,33 @@ export type RenewInvitationResult = {
     warnings?: Array<string>;
 };
 
+export type ReplayAgentResult = {
+    status: 'success';
+    /**
+     * The model provider, or `template`.
+     */
+    provider: string;
+    model: string | null;
+    notices: Array<string>;
+    /**
+     * The version that `current` follows.
+     */
+    playbook_version: number;
+    /**
+     * In the order of the contacts. `current` follows the stored playbook, and `proposed` the one that was sent.
+     */
+    items: Array<ReplayedContact>;
+    usage: TokenUsage;
+    warnings?: Array<string>;
+};
+
+export type ReplayedContact = {
+    contact_id: string;
+    contact: EvaluatedContact | null;
+    current: TriedEvaluation;
+    proposed: TriedEvaluation;
+};
+
 export type Report = {
     report_id: string;
     name: string;
@@ -4596,6 +4738,10 @@ export type Run = {
      */
     triggered_by: AgentTrigger | null;
     requested_by: Actor;
+    /**
+     * The version of the playbook that it follows; null for a proposal.
+     */
+    playbook_version: number | null;
     provider: string | null;
     model: string | null;
     notices: Array<string>;
@@ -4660,6 +4806,10 @@ export type RunDetail = {
      */
     triggered_by: AgentTrigger | null;
     requested_by: Actor;
+    /**
+     * The version of the playbook that it follows; null for a proposal.
+     */
+    playbook_version: number | null;
     provider: string | null;
     model: string | null;
     notices: Array<string>;
@@ -5440,6 +5590,30 @@ export type TrendSeries = {
      * Required for sum, avg, min, max, median and p90: `data.<path>` or a key of data.
      */
     property?: string;
+};
+
+export type TriedAction = {
+    type: 'email_message' | 'social_message' | 'social_connect' | 'note' | 'crm_update';
+    params: {
+        [key: string]: unknown;
+    };
+    identity_id: string | null;
+    /**
+     * The status that the action would have in a run.
+     */
+    status: 'pending_approval' | 'approved' | 'rejected';
+    /**
+     * The results of the checks before it was proposed and before it was executed.
+     */
+    guardrails: Array<Guardrail>;
+    error: ActionError | null;
+};
+
+export type TriedEvaluation = {
+    status: 'evaluated' | 'failed' | 'skipped';
+    reasoning: string | null;
+    error: string | null;
+    proposed_actions: Array<TriedAction>;
 };
 
 export type TriggerAgentResult = {
@@ -6561,6 +6735,7 @@ export type CreateAgentInput = {
     identity_id?: string | null;
     monitoring?: AgentMonitoring;
     llm_config?: AgentModel;
+    goal?: AgentGoal | null;
     /**
      * Whether its schedule and its triggers run and actions can be proposed for it. Default false.
      */
@@ -6999,6 +7174,7 @@ export type DryRunAgentInput = {
     identity_id?: string | null;
     monitoring?: AgentMonitoring;
     llm_config?: AgentModel;
+    goal?: AgentGoal | null;
     /**
      * Whether its schedule and its triggers run and actions can be proposed for it. Default false.
      */
@@ -7458,6 +7634,29 @@ export type GetAgentInput = {
     agent_id: string;
 };
 
+export type GetAgentOutcomesInput = {
+    /**
+     * Actions proposed at or after this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    date_after?: string;
+    /**
+     * Actions proposed at or before this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    date_before?: string;
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * The agent.
+     */
+    agent_id: string;
+};
+
 export type GetAgentRunInput = {
     /**
      * Only status and counts, or also the results of at most 25 contacts.
@@ -7758,6 +7957,17 @@ export type GetPlaybookInput = {
      * The name of the template.
      */
     playbook: string;
+};
+
+export type GetPlaybookVersionInput = {
+    /**
+     * The agent.
+     */
+    agent_id: string;
+    /**
+     * The number of the version, from 1.
+     */
+    version: string;
 };
 
 export type GetPropertyInput = {
@@ -8320,6 +8530,22 @@ export type ListActionsInput = {
      * Only actions for this contact.
      */
     contact_id?: string;
+    /**
+     * Only actions of this version of the playbook.
+     */
+    playbook_version?: number;
+    /**
+     * Only actions that the outcomes of the agent count as this.
+     */
+    outcome?: 'waiting' | 'approved' | 'edited' | 'rejected' | 'stopped_by_guardrails' | 'failed' | 'sent';
+    /**
+     * Actions proposed at or after this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    date_after?: string;
+    /**
+     * Actions proposed at or before this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    date_before?: string;
     /**
      * The agent.
      */
@@ -9245,6 +9471,21 @@ export type ListPersonalPropertiesInput = {
     entity?: 'contacts' | 'companies' | 'events';
 };
 
+export type ListPlaybookVersionsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * The agent.
+     */
+    agent_id: string;
+};
+
 export type ListPropertiesInput = {
     /**
      * The kind of record that has the properties.
@@ -9804,6 +10045,24 @@ export type ReplaceViewInput = {
         [key: string]: string | number | boolean | Array<string>;
     };
     columns: Array<string>;
+};
+
+export type ReplayAgentInput = {
+    /**
+     * The agent.
+     */
+    agent_id: string;
+    playbook: AgentPlaybook;
+    playbook_template?: string | null;
+    /**
+     * The contacts to evaluate, in this order, whether or not the agent has evaluated them.
+     */
+    contact_ids?: Array<string>;
+    filter?: SegmentFilter;
+    /**
+     * Contacts.
+     */
+    limit?: number;
 };
 
 export type RereadConnectionInput = {
@@ -10536,6 +10795,7 @@ export type UpdateAgentInput = {
     identity_id?: string | null;
     monitoring?: AgentMonitoring;
     llm_config?: AgentModel;
+    goal?: AgentGoal | null;
     /**
      * Whether its schedule and its triggers run and actions can be proposed for it. Default false.
      */

@@ -1,6 +1,6 @@
 import type { Agent, AgentModel, AgentPlaybook, CreateAgentInput, Playbooks, SegmentFilter } from '../api/types.ts'
 import type { FieldTypes } from '../filters/draft-filter.ts'
-import { type TriggerDraft, triggerDraft, triggerOf } from './trigger-draft.ts'
+import { type EventDraft, eventDraft, eventOf, type TriggerDraft, triggerDraft, triggerOf } from './trigger-draft.ts'
 
 /** The default of the service. */
 const COOLDOWN_HOURS = 24
@@ -30,6 +30,8 @@ export interface AgentDraft {
   baseUrl: string
   temperature: number | string
   maxTokens: number | string
+  /** Without a name, there is none. */
+  goal: EventDraft
 }
 
 let ids = 0
@@ -62,6 +64,7 @@ export function newDraft(
     baseUrl: '',
     temperature: '',
     maxTokens: '',
+    goal: eventDraft(null),
   }
 }
 
@@ -106,6 +109,7 @@ export function draftOf(agent: Agent, playbooks: Playbooks): AgentDraft {
     baseUrl: llm.base_url ?? '',
     temperature: llm.temperature ?? '',
     maxTokens: llm.max_tokens ?? '',
+    goal: eventDraft(agent.goal ?? null),
   }
 }
 
@@ -148,6 +152,7 @@ export function inputOf(
       temperature: numberOf(draft.temperature),
       max_tokens: numberOf(draft.maxTokens),
     },
+    goal: draft.goal.event.trim() === '' ? null : eventOf(draft.goal, types),
   }
 }
 

@@ -14,7 +14,10 @@ import { text } from './text.ts'
 import { TriggerWords } from './trigger-words.tsx'
 
 /** The settings of an agent: a stored one, or one that is about to be created. */
-type Facts = Pick<CreateAgentInput, 'playbook_template' | 'playbook' | 'identity_id' | 'monitoring' | 'llm_config'> & {
+type Facts = Pick<
+  CreateAgentInput,
+  'playbook_template' | 'playbook' | 'identity_id' | 'monitoring' | 'llm_config' | 'goal'
+> & {
   capabilities?: readonly string[]
 }
 
@@ -81,6 +84,11 @@ export function AgentFacts({ agent }: { agent: Facts }) {
             </Text>
           </Fact>
         )}
+        {agent.goal ? (
+          <Fact name={text.facts.goal}>
+            <TriggerWords trigger={agent.goal} />
+          </Fact>
+        ) : null}
         <Fact name={text.facts.maxCost}>
           {playbook.max_cost_usd_per_run ? formatCost(playbook.max_cost_usd_per_run) : text.facts.noCap}
         </Fact>

@@ -8,11 +8,13 @@ import type { AgentDraft } from './agent-draft.ts'
 import {
   AllowedSection,
   AudienceSection,
+  GoalSection,
   InstructionsSection,
   ScheduleSection,
   TemplateSection,
 } from './agent-sections.tsx'
 import { DryRunPanel } from './dry-run-panel.tsx'
+import { ReplayPanel } from './replay-panel.tsx'
 import { text } from './text.ts'
 import { useAgentFields } from './use-agent-fields.ts'
 
@@ -39,7 +41,9 @@ export function AgentForm({ initial, agent, playbooks }: AgentFormProps) {
         <InstructionsSection fields={fields} />
         <AllowedSection fields={fields} />
         <ScheduleSection fields={fields} />
+        <GoalSection fields={fields} />
       </Form>
+      <ReplayPanel agentId={agentId} fields={fields} />
       <DryRunPanel fields={fields} />
       {saving.isError ? (
         <Alert color="red" role="alert" title={text.form.notSaved}>
@@ -51,7 +55,7 @@ export function AgentForm({ initial, agent, playbooks }: AgentFormProps) {
           type="submit"
           form="agent"
           loading={saving.isPending}
-          disabled={!fields.hasName || !fields.hasAudience || !fields.hasTriggers}
+          disabled={!fields.hasName || !fields.hasAudience || !fields.hasTriggers || !fields.hasGoal}
         >
           {text.form.save}
         </Button>

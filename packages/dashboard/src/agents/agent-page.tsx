@@ -1,5 +1,5 @@
 import { Alert, Card, Grid, Stack, Switch, Text, Title } from '@mantine/core'
-import { IconEdit, IconPlayerPlay, IconTrash } from '@tabler/icons-react'
+import { IconChartBar, IconEdit, IconPlayerPlay, IconTrash } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { queryOf, useOperation } from '../api/operation.ts'
@@ -72,6 +72,14 @@ function Actions({ agent }: { agent: Agent }) {
   return (
     <>
       {mayRun ? <RunNow agent={agent} /> : null}
+      <ButtonLink
+        variant="default"
+        leftSection={<IconChartBar size={16} aria-hidden />}
+        to="/agents/$agentId/outcomes"
+        params={{ agentId }}
+      >
+        {text.outcomes.open}
+      </ButtonLink>
       {mayWrite ? (
         <>
           <ButtonLink

@@ -24,7 +24,7 @@ import { PlaybookFields } from './playbook-fields.tsx'
 import { ScheduleFields } from './schedule-fields.tsx'
 import { TemplateChoice } from './template-choice.tsx'
 import { text } from './text.ts'
-import { TriggerFields } from './trigger-fields.tsx'
+import { EventFields, TriggerFields } from './trigger-fields.tsx'
 import type { AgentFields } from './use-agent-fields.ts'
 
 const OUTREACH = ['email', 'social', 'linkedin']
@@ -154,6 +154,14 @@ export function ScheduleSection({ fields: { draft, change, playbooks } }: Sectio
           placeholder={text.schedule.noCap}
         />
       </Group>
+    </Section>
+  )
+}
+
+export function GoalSection({ fields: { draft, change } }: SectionProps) {
+  return (
+    <Section title={text.goal.title} description={text.goal.description}>
+      <EventFields label={text.goal.event} draft={draft.goal} onChange={(goal) => change({ goal })} />
     </Section>
   )
 }

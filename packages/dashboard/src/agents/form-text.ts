@@ -144,6 +144,33 @@ export const formText = {
     entered: (segment: string) => `Entered the segment “${segment}”`,
     rises: (score: string, gte: string) => `${score} rose to at least ${gte}`,
   },
+  goal: {
+    title: 'Goal',
+    description:
+      'What a message is meant to lead to, such as a booked demo. The outcomes count how often it happens within 14 days after a message.',
+    event: 'The goal is that the contact does this',
+  },
+  replay: {
+    title: 'Try it on past contacts',
+    description:
+      'Compares the saved instructions with these on the contacts that the agent evaluated last. Nothing is sent, proposed or saved.',
+    contacts: 'Contacts',
+    start: 'Compare',
+    again: 'Compare again',
+    failed: 'The comparison failed',
+    none: 'The agent has evaluated no contacts yet.',
+    result: (contacts: number, different: number, cost: string) =>
+      `The result differs for ${formatNumber(different)} of ${contacts === 1 ? '1 contact' : `${formatNumber(contacts)} contacts`}. Cost: ${cost}.`,
+    outdated: 'You have changed the instructions since this comparison.',
+    same: 'Same proposal',
+    bothSilent: 'Neither proposes anything',
+    different: 'Different text',
+    onlyCurrent: 'Only the saved instructions propose',
+    onlyProposed: 'Only the new instructions propose',
+    failure: 'Not evaluated',
+    current: (version: number) => `Saved: version ${formatNumber(version)}`,
+    proposed: 'New instructions',
+  },
   dryRun: {
     title: 'Try it',
     description: 'Evaluates at most 3 contacts with these settings. Nothing is sent, proposed or saved.',

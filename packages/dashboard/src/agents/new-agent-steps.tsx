@@ -10,6 +10,7 @@ import { AgentFacts } from './agent-facts.tsx'
 import {
   AllowedSection,
   AudienceSection,
+  GoalSection,
   InstructionsSection,
   ScheduleSection,
   TemplateSection,
@@ -46,8 +47,14 @@ export function NewAgentSteps({ initial, playbooks, audience }: NewAgentStepsPro
     isFirst.current = false
   }, [step])
   const isComplete =
-    step === 0 ? fields.hasName : step === 1 ? fields.hasAudience : step === 3 ? fields.hasTriggers : true
-  const isReady = fields.hasName && fields.hasAudience && fields.hasTriggers
+    step === 0
+      ? fields.hasName
+      : step === 1
+        ? fields.hasAudience
+        : step === 3
+          ? fields.hasTriggers && fields.hasGoal
+          : true
+  const isReady = fields.hasName && fields.hasAudience && fields.hasTriggers && fields.hasGoal
   const name = STEPS[step] ?? 'review'
   const go = (to: number) => {
     creating.reset()
@@ -103,6 +110,7 @@ export function NewAgentSteps({ initial, playbooks, audience }: NewAgentStepsPro
           {name === 'schedule' ? (
             <>
               <ScheduleSection fields={fields} />
+              <GoalSection fields={fields} />
               <AllowedSection fields={fields} />
             </>
           ) : null}

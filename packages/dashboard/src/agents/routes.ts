@@ -3,9 +3,11 @@ import { queryOf } from '../api/operation.ts'
 import { filterParam } from '../filters/filter-text.ts'
 import { lazyPage } from '../session/lazy-page.ts'
 import { requireRole, shellRoute } from '../session/root-routes.ts'
-import { pageNumber, searchParams, text } from '../session/search-params.ts'
+import { oneOf, pageNumber, searchParams, text } from '../session/search-params.ts'
+import { outcomesInput } from './outcomes-query.ts'
 
 const pageSearch = searchParams({ page: pageNumber })
+const outcomesSearch = searchParams({ page: pageNumber, days: oneOf('90', '30') })
 /** With what a new agent begins: its playbook, and its audience, which is a segment or a filter. */
 const newSearch = searchParams({ template: text, segment: text, filter: filterParam })
 
@@ -60,6 +62,18 @@ const edit = createRoute({
   component: lazyPage(() => import('./edit-agent-page.tsx'), 'EditAgentPage'),
 })
 
+const outcomes = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/agents/$agentId/outcomes',
+  validateSearch: outcomesSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context: { queryClient }, params: { agentId }, deps: { page = 1, days } }) => {
+    void queryClient.prefetchQuery(queryOf('getAgent', { agent_id: agentId }))
+    void queryClient.prefetchQuery(queryOf('getAgentOutcomes', outcomesInput(agentId, days, page)))
+  },
+  component: lazyPage(() => import('./outcomes-page.tsx'), 'OutcomesPage'),
+})
+
 const run = createRoute({
   getParentRoute: () => shellRoute,
   path: '/agents/runs/$runId',
@@ -72,4 +86,4 @@ const run = createRoute({
   component: lazyPage(() => import('./run-page.tsx'), 'RunPage'),
 })
 
-export const agentRoutes = [list, create, settings, one, edit, run] as const
+export const agentRoutes = [list, create, settings, one, edit, outcomes, run] as const

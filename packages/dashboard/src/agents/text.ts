@@ -1,5 +1,6 @@
 import { formatNumber } from '../ui/format.ts'
 import { formText } from './form-text.ts'
+import { outcomesText } from './outcomes-text.ts'
 
 /** The texts of the agents' pages. */
 export const text = {
@@ -143,6 +144,7 @@ export const text = {
     runs: 'Runs',
     manually: 'manually',
     onTriggers: 'when a trigger notices a contact',
+    goal: 'Goal',
     triggers: 'Triggers',
     cooldown: (hours: number) =>
       `Each contact at most once in ${hours === 1 ? '1 hour' : `${formatNumber(hours)} hours`}`,
@@ -154,6 +156,7 @@ export const text = {
     instructions: 'Instructions',
   },
   ...formText,
+  ...outcomesText,
   findContacts: {
     label: 'Find contacts',
     placeholder: 'Name or email address',

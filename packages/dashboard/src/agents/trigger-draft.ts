@@ -1,4 +1,4 @@
-import type { AgentTrigger } from '../api/types.ts'
+import type { AgentGoal, AgentTrigger } from '../api/types.ts'
 import { type GroupDraft, newGroup } from '../filters/draft.ts'
 import {
   countUnfinished,
@@ -26,10 +26,9 @@ export function newTrigger(kind: TriggerDraft['kind']): TriggerDraft {
 
 /** The fields of a stored trigger. */
 export function triggerDraft({ event, where, segment_entered: segmentId = '', score }: AgentTrigger): TriggerDraft {
-  const id = ++ids
-  if (score !== undefined) return { id, kind: 'score', score: score.name, gte: String(score.gte) }
-  if (event === undefined) return { id, kind: 'segment', segmentId }
-  return { id, kind: 'event', event, where: where ? draftOf(filterOfWhere(where)) : newGroup() }
+  if (score !== undefined) return { id: ++ids, kind: 'score', score: score.name, gte: String(score.gte) }
+  if (event === undefined) return { id: ++ids, kind: 'segment', segmentId }
+  return eventDraft(where === undefined ? { event } : { event, where })
 }
 
 export function isTriggerComplete(draft: TriggerDraft): boolean {
@@ -42,7 +41,20 @@ export function isTriggerComplete(draft: TriggerDraft): boolean {
 export function triggerOf(draft: TriggerDraft, types: FieldTypes): AgentTrigger {
   if (draft.kind === 'segment') return { segment_entered: draft.segmentId }
   if (draft.kind === 'score') return { score: { name: draft.score, gte: Number(draft.gte) } }
+  return eventOf(draft, types)
+}
+
+/** An event, with conditions or without. */
+export type EventDraft = Extract<TriggerDraft, { kind: 'event' }>
+
+export function eventOf(draft: EventDraft, types: FieldTypes): AgentGoal {
   const where = whereOf(filterOfEvents(draft.where, types))
   const event = draft.event.trim()
   return where.length === 0 ? { event } : { event, where }
+}
+
+/** The fields of an event that is stored, or of none. */
+export function eventDraft(stored: AgentGoal | null): EventDraft {
+  const { event = '', where } = stored ?? {}
+  return { id: ++ids, kind: 'event', event, where: where ? draftOf(filterOfWhere(where)) : newGroup() }
 }

@@ -8,7 +8,7 @@ import type { AgentDraft } from './agent-draft.ts'
 import { ScoreSelect } from './score-select.tsx'
 import { SegmentSelect } from './segment-select.tsx'
 import { text } from './text.ts'
-import { newTrigger, type TriggerDraft } from './trigger-draft.ts'
+import { type EventDraft, newTrigger, type TriggerDraft } from './trigger-draft.ts'
 
 const TRIGGERS_MAX = 20
 const COOLDOWN_HOURS_MAX = 720
@@ -98,14 +98,28 @@ function Fields({ trigger, onChange }: { trigger: TriggerDraft; onChange: (chang
       </>
     )
   }
-  const { event, where } = trigger
+  return <EventFields label={text.triggers.event} required draft={trigger} onChange={onChange} />
+}
+
+interface EventFieldsProps {
+  label: string
+  description?: string
+  required?: boolean
+  draft: EventDraft
+  onChange: (changed: EventDraft) => void
+}
+
+/** An event with conditions on it. */
+export function EventFields({ draft, onChange, required = false, ...field }: EventFieldsProps) {
+  const { event, where } = draft
   return (
     <>
       <EventField
-        label={text.triggers.event}
-        required
+        {...field}
+        required={required}
+        clearable={!required}
         value={event}
-        onChange={(changed) => onChange({ ...trigger, event: changed })}
+        onChange={(changed) => onChange({ ...draft, event: changed })}
       />
       {event === '' ? (
         <Text size="sm" c="dimmed">
@@ -116,7 +130,7 @@ function Fields({ trigger, onChange }: { trigger: TriggerDraft; onChange: (chang
           <WhereFields
             group={where}
             level={1}
-            onReplace={(id, changed) => onChange({ ...trigger, where: replaceIn(where, id, changed) })}
+            onReplace={(id, changed) => onChange({ ...draft, where: replaceIn(where, id, changed) })}
           />
         </FilterOf>
       )}

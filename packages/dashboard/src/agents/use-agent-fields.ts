@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import type { Playbooks, SegmentFilter } from '../api/types.ts'
 import { newProperty } from '../filters/draft.ts'
+import { countUnfinished } from '../filters/draft-filter.ts'
 import { useFilterForm } from '../filters/use-filter-form.ts'
 import { type AgentDraft, inputOf, templateFields } from './agent-draft.ts'
 import { isTriggerComplete } from './trigger-draft.ts'
@@ -31,6 +32,8 @@ export function useAgentFields(initial: AgentDraft, playbooks: Playbooks, stored
     hasAudience,
     /** Whether each trigger is complete. */
     hasTriggers: draft.triggers.every(isTriggerComplete),
+    /** Whether the goal is complete; one without an event is none. */
+    hasGoal: draft.goal.event.trim() === '' || countUnfinished(draft.goal.where) === 0,
     input: inputOf(draft, audience.filter, playbooks, audience.types),
   }
 }

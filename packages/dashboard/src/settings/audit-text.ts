@@ -80,6 +80,7 @@ export const text = {
     'agent.created': 'Created an agent',
     'agent.deleted': 'Deleted an agent',
     'agent.dry_run': 'Tried an agent with a dry run',
+    'agent.replayed': 'Tried another playbook of an agent on past contacts',
     'agent.triggered': 'Ran an agent',
     'agent.updated': 'Changed an agent',
     'agent_settings.updated': 'Changed the rules for agents',

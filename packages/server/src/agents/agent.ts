@@ -7,6 +7,7 @@ import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { bag, TEXT, WORD } from '../platform/personal.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { ActionType, Capability } from './action-types.ts'
+import { AgentGoal, type Goal } from './outcomes/goal.ts'
 import { AgentTrigger, COOLDOWN_HOURS, type Trigger } from './triggers/trigger.ts'
 
 /** A provider of models, or `template`, which fills in the playbook's messages without a model. */
@@ -63,6 +64,7 @@ export interface AgentConfiguration {
   identity_id: string | null
   monitoring: Monitoring
   llm_config: LlmConfig
+  goal: Goal | null
 }
 
 export const AGENT_COLUMNS = [
@@ -75,6 +77,8 @@ export const AGENT_COLUMNS = [
   'identity_id',
   'monitoring',
   'llm_config',
+  'goal',
+  'playbook_version',
   'enabled',
   'next_run_at',
   'created_at',
@@ -106,6 +110,8 @@ export const Agent = Type.Object(
       max_contacts_per_run: Type.Integer(),
     }),
     llm_config: Settings<LlmConfig>('As sent. API keys are never stored here.'),
+    goal: Nullable(AgentGoal),
+    playbook_version: Type.Integer({ description: 'Counts the changes of what the playbook says, from 1.' }),
     enabled: Type.Boolean(),
     next_run_at: Nullable(Timestamp),
     created_at: Timestamp,
@@ -125,6 +131,7 @@ export function toAgentObject(row: AgentRow): Type.Static<typeof Agent> {
       cooldown_hours: monitoring.cooldown_hours ?? COOLDOWN_HOURS.default,
       max_contacts_per_run: monitoring.max_contacts_per_run ?? MAX_CONTACTS.default,
     },
+    playbook_version: row.playbook_version,
     enabled: row.enabled,
     next_run_at: row.next_run_at?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),
@@ -135,10 +142,10 @@ export function toAgentObject(row: AgentRow): Type.Static<typeof Agent> {
 /** The version of an agent: its settings, but not its next run, which the schedule moves. */
 export function etagOfAgent(agent: Type.Static<typeof Agent>): string {
   const { name, description, playbook_template, playbook, capabilities } = agent
-  const { identity_id, monitoring, llm_config, enabled } = agent
+  const { identity_id, monitoring, llm_config, goal, enabled } = agent
   return etagOf(
     ...[name, description, playbook_template, playbook, capabilities],
-    ...[identity_id, monitoring, llm_config, enabled],
+    ...[identity_id, monitoring, llm_config, goal, enabled],
   )
 }
 
@@ -153,5 +160,6 @@ export function configurationOf(row: AgentRow): AgentConfiguration {
     identity_id: row.identity_id,
     monitoring: row.monitoring as Monitoring,
     llm_config: row.llm_config as LlmConfig,
+    goal: row.goal as Goal | null,
   }
 }

@@ -18,6 +18,7 @@ import {
 } from './agent.ts'
 import { applyInput, BLANK, checkConfiguration } from './configuration.ts'
 import { playbookTemplates } from './playbooks/templates.ts'
+import { addVersion, textOf } from './playbooks/versions.ts'
 import type { AgentInput } from './requests.ts'
 
 const AGENTS_MAX = 500
@@ -34,7 +35,7 @@ export async function createAgent(
     await requireFewAgents(tx)
     const { enabled = false } = input
     await announceChange(tx.db)
-    return tx.db
+    const row = await tx.db
       .insertInto('agents')
       .values({
         agent_id: newId(),
@@ -46,6 +47,8 @@ export async function createAgent(
       })
       .returning(AGENT_COLUMNS)
       .executeTakeFirstOrThrow()
+    await addVersion(tx, row, now)
+    return row
   })
 }
 
@@ -90,11 +93,13 @@ export async function updateAgent(
       schedule_cron !== was.monitoring.schedule_cron ||
       time_zone !== was.monitoring.time_zone ||
       enabled !== before.enabled
+    const isNewText = !isDeepStrictEqual(textOf(configuration), textOf(was))
     const row = await tx.db
       .updateTable('agents')
       .set({
         ...columnsOf(configuration),
         enabled,
+        playbook_version: before.playbook_version + (isNewText ? 1 : 0),
         // A change of another setting must not delay a run that is due.
         ...(changesSchedule ? { next_run_at: await nextRunOf(tx, jobs, configuration, enabled, now) } : {}),
         updated_at: now,
@@ -102,6 +107,7 @@ export async function updateAgent(
       .where('agent_id', '=', agentId)
       .returning(AGENT_COLUMNS)
       .executeTakeFirstOrThrow()
+    if (isNewText) await addVersion(tx, row, now)
     await announceChange(tx.db)
     return { row, changed: Object.keys(input).sort() }
   })
@@ -194,12 +200,13 @@ export async function nextRunOf(
   return jobs.nextTime(cron, zone ?? (await readAgentSettings(tenant)).time_zone, now)
 }
 
-function columnsOf({ playbook, monitoring, llm_config, ...plain }: AgentConfiguration) {
+function columnsOf({ playbook, monitoring, llm_config, goal, ...plain }: AgentConfiguration) {
   return {
     ...plain,
     playbook: JSON.stringify(playbook),
     monitoring: JSON.stringify(monitoring),
     llm_config: JSON.stringify(llm_config),
+    goal: goal && JSON.stringify(goal),
   }
 }
 

@@ -10,6 +10,7 @@ import { parseContactFilter } from '../segments/contact-filters.ts'
 import { requireKnownSegments } from '../segments/named-segments.ts'
 import { findSegment } from '../segments/segments.ts'
 import type { AgentConfiguration, LlmConfig, Monitoring } from './agent.ts'
+import { checkGoal } from './outcomes/goal.ts'
 import { checkPlaybook } from './playbooks/check.ts'
 import { playbookTemplates } from './playbooks/templates.ts'
 import type { AgentInput } from './requests.ts'
@@ -25,6 +26,7 @@ export const BLANK: AgentConfiguration = {
   identity_id: null,
   monitoring: {},
   llm_config: {},
+  goal: null,
 }
 
 /** Applies the given fields: those of playbook, monitoring and llm_config one by one; null removes a field. */
@@ -50,7 +52,7 @@ export async function checkConfiguration(
   jobs: Pick<Jobs, 'nextTime'>,
   configuration: AgentConfiguration,
 ): Promise<AgentConfiguration> {
-  const { playbook_template: template, playbook, identity_id, monitoring, llm_config } = configuration
+  const { playbook_template: template, playbook, identity_id, monitoring, llm_config, goal: sentGoal } = configuration
   const details: ErrorDetail[] = []
   const name = configuration.name.trim()
   if (name === '') details.push({ path: 'name', message: 'must not be blank' })
@@ -61,6 +63,7 @@ export async function checkConfiguration(
   details.push(...checkPlaybook(playbook, template))
   const filter = await checkFilter(tenant, monitoring.filter, details)
   const triggers = monitoring.triggers && (await checkTriggers(tenant, monitoring.triggers, details))
+  const goal = sentGoal && checkGoal(sentGoal, details)
   details.push(...checkSchedule(jobs, monitoring))
   details.push(...checkLlmConfig(llm_config))
   const identityId = identity_id?.toLowerCase() ?? null
@@ -72,6 +75,7 @@ export async function checkConfiguration(
     ...configuration,
     name,
     identity_id: identityId,
+    goal,
     monitoring: {
       ...monitoring,
       ...(filter === undefined ? {} : { filter }),

@@ -48,7 +48,14 @@ const HAS_OWN_SERVER: Way = {
   opens: (settings) => typeof fieldOf(fieldOf(settings, 'llm_config'), 'base_url') === 'string',
 }
 
-const WAYS = [READS_AUDIENCE, WRITES_TO_CONTACTS, APPROVES_ITSELF, HAS_OWN_SERVER]
+/** Its outcomes say how many contacts have such an event. */
+const COUNTS_EVENTS: Way = {
+  scopes: ['events:read'],
+  when: 'for an agent with a `goal`',
+  opens: (settings) => (fieldOf(settings, 'goal') ?? null) !== null,
+}
+
+const WAYS = [READS_AUDIENCE, WRITES_TO_CONTACTS, APPROVES_ITSELF, HAS_OWN_SERVER, COUNTS_EVENTS]
 
 export const ofNewAgent: readonly FurtherScopes[] = WAYS.map(({ scopes, when, opens }) => ({
   scopes,

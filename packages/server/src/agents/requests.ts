@@ -4,6 +4,7 @@ import { withDefault } from '../platform/http/query-parameters.ts'
 import { NAME_LENGTH_MAX } from '../platform/names.ts'
 import { CAPABILITY_NAMES, type Capability } from './action-types.ts'
 import { type LlmConfig, MAX_CONTACTS, type Monitoring, type Playbook, PROVIDERS, type Provider } from './agent.ts'
+import { AgentGoal } from './outcomes/goal.ts'
 import { AgentTrigger, COOLDOWN_HOURS, TRIGGERS_MAX } from './triggers/trigger.ts'
 
 const OFFSET_MAX = 2_147_483_647
@@ -21,7 +22,7 @@ const FreeObject = <T>(description: string) =>
 const Word = <T extends string>(words: readonly T[]) => Type.Unsafe<T>({ type: 'string', enum: words })
 
 /** null removes a value; omitted fields keep theirs. */
-const PlaybookInput = Type.Unsafe<{ [Key in keyof Playbook]: Playbook[Key] | null }>(
+export const PlaybookInput = Type.Unsafe<{ [Key in keyof Playbook]: Playbook[Key] | null }>(
   Type.Object(
     {
       playbook_md: Removable(
@@ -133,6 +134,7 @@ export const AGENT_FIELDS = {
   identity_id: Removable(idInput(), 'the id of an identity'),
   monitoring: Type.Optional(MonitoringInput),
   llm_config: Type.Optional(LlmConfigInput),
+  goal: Removable(AgentGoal, 'an event, with conditions or without'),
   enabled: Type.Optional(
     Type.Boolean({
       description: 'Whether its schedule and its triggers run and actions can be proposed for it. Default false.',

@@ -10,6 +10,10 @@ CREATE TABLE agents (
   identity_id uuid,
   monitoring jsonb NOT NULL DEFAULT '{}',
   llm_config jsonb NOT NULL DEFAULT '{}',
+  -- The event that counts as success in the outcomes.
+  goal jsonb,
+  -- The number of the current row in agent_playbook_versions.
+  playbook_version integer NOT NULL DEFAULT 1,
   enabled boolean NOT NULL DEFAULT false,
   next_run_at timestamptz,
   created_at timestamptz NOT NULL,
@@ -21,6 +25,19 @@ CREATE INDEX agents_newest ON agents (tenant_id, created_at DESC, agent_id DESC)
 -- Recording an event asks which agents react to it.
 CREATE INDEX agents_reacting ON agents (tenant_id) WHERE enabled AND monitoring ? 'triggers';
 CREATE INDEX agents_due ON agents (next_run_at) WHERE next_run_at IS NOT NULL;
+
+-- What the playbook said, from `since` until the next version. `playbook` has the fields that the agent reads; those that
+-- only limit a run, such as its cost, make no version.
+CREATE TABLE agent_playbook_versions (
+  tenant_id uuid NOT NULL,
+  agent_id uuid NOT NULL,
+  version integer NOT NULL,
+  playbook_template text,
+  playbook jsonb NOT NULL,
+  since timestamptz NOT NULL,
+  PRIMARY KEY (tenant_id, agent_id, version),
+  FOREIGN KEY (tenant_id, agent_id) REFERENCES agents ON DELETE CASCADE
+);
 
 -- `configuration` is the agent as it was when the run was queued: a change of the agent does not change a run.
 -- `triggered_by` is the trigger that noticed the contacts; null if no trigger did.
@@ -42,6 +59,8 @@ CREATE TABLE agent_runs (
   requested_by jsonb NOT NULL,
   requested_contact_ids uuid[],
   configuration jsonb NOT NULL,
+  -- null for the run of a proposal, which follows no playbook.
+  playbook_version integer,
   provider text,
   model text,
   notices jsonb NOT NULL DEFAULT '[]',
@@ -128,7 +147,11 @@ CREATE TABLE agent_actions (
   params_hash text,
   status text NOT NULL CHECK (status IN ('pending_approval', 'approved', 'rejected', 'executed', 'failed')),
   auto_approved boolean NOT NULL DEFAULT false,
+  -- Whether a person changed the params. It stays true when the approval is undone, as the changed params do.
+  edited boolean NOT NULL DEFAULT false,
   proposed_by jsonb,
+  -- That of the run.
+  playbook_version integer,
   guardrails jsonb NOT NULL DEFAULT '[]',
   decided_by jsonb,
   decided_at timestamptz,
@@ -148,6 +171,9 @@ CREATE TABLE agent_actions (
 CREATE INDEX agent_actions_newest ON agent_actions
   (tenant_id, agent_id, created_at DESC, run_id DESC, contact_id, action_index);
 CREATE INDEX agent_actions_waiting ON agent_actions (tenant_id, created_at DESC) WHERE status = 'pending_approval';
+-- Outcomes read what an agent sent, some contacts at a time.
+CREATE INDEX agent_actions_executed ON agent_actions (tenant_id, agent_id, contact_id, run_id, action_index)
+  WHERE status = 'executed';
 CREATE INDEX agent_actions_of_contact ON agent_actions (tenant_id, contact_id, created_at DESC);
 
 -- Only explicit settings; the defaults are in the code.

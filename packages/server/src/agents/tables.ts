@@ -6,6 +6,8 @@ import { COOLDOWN_HOURS } from './triggers/trigger.ts'
 
 export const AGENT_TABLES = {
   agents: { key: ['agent_id'], export: {} },
+  // Like the agent, it has texts of the team. Those before the latest 1,000 are deleted when one is added.
+  agent_playbook_versions: { key: ['agent_id', 'version'], export: {} },
   // It has ids of owners, which lead to contacts only while they are linked.
   agent_looks: {
     key: ['look_id'],

@@ -8,7 +8,9 @@ import { APPROVAL_OPERATIONS } from '../agents/actions/approval-operations.ts'
 import { ACTION_OPERATIONS } from '../agents/actions/operations.ts'
 import { AGENT_SETTINGS_OPERATIONS } from '../agents/actions/settings-operations.ts'
 import { AGENT_OPERATIONS } from '../agents/operations.ts'
+import { OUTCOME_OPERATIONS } from '../agents/outcomes/operations.ts'
 import { PLAYBOOK_OPERATIONS } from '../agents/playbooks/operations.ts'
+import { REPLAY_OPERATIONS } from '../agents/replay/operations.ts'
 import { RUN_OPERATIONS } from '../agents/runs/operations.ts'
 import { AGGREGATE_OPERATIONS } from '../aggregate/operations.ts'
 import { ALERT_OPERATIONS } from '../alerts/operations.ts'
@@ -109,6 +111,8 @@ const FEATURES = [
   APPROVAL_OPERATIONS,
   AGENT_SETTINGS_OPERATIONS,
   PLAYBOOK_OPERATIONS,
+  OUTCOME_OPERATIONS,
+  REPLAY_OPERATIONS,
   ASK_OPERATIONS,
   SEGMENT_OPERATIONS,
   WEBHOOK_OPERATIONS,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
 import { normalizeEmail } from '../platform/email.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
@@ -42,6 +43,18 @@ export async function suppressionOf(tenant: Tenant, address: string): Promise<Su
     .limit(1)
     .executeTakeFirst()
   return row ? { ...row, address: known, reason: row.reason as SuppressionReason } : null
+}
+
+/** When the owners of addresses asked to get no more mail, by address; absent if they did not. */
+export async function ownersChoicesOf(tenant: Tenant, addresses: readonly string[]): Promise<Map<string, Date>> {
+  if (addresses.length === 0) return new Map()
+  const rows = await tenant.db
+    .selectFrom('email_suppressions')
+    .select(['address', 'at'])
+    .where('address', '=', sql<string>`any(${[...addresses]}::text[])`)
+    .where('reason', 'in', OWNERS_CHOICES)
+    .execute()
+  return new Map(rows.map(({ address, at }) => [address, at]))
 }
 
 /**

@@ -63,6 +63,7 @@ test('every POST that changes something is atomic, or says how it can be repeate
     'dryRunAgent',
     'enrichContact',
     'pushSourceConversations',
+    'replayAgent',
     'runHookBody',
     'sendEvents',
   ])

@@ -62,8 +62,10 @@ export async function approveAction(
     const dueAt = laterOf(waitUntil, heldUntil) ?? heldUntil
     const hash = hashOfParams(params)
     const changes = { params: JSON.stringify(params), params_hash: hash, identity_id: identityId, due_at: dueAt }
-    const approved = await decide(tx, ref, { ...changes, status: 'approved' }, actor, now)
-    const said = { type, params_hash: hash, ...editOf(row.params as Params, params as Params) }
+    const edit = editOf(row.params as Params, params as Params)
+    const isEdited = row.edited || edit.edited !== undefined
+    const approved = await decide(tx, ref, { ...changes, edited: isEdited, status: 'approved' }, actor, now)
+    const said = { type, params_hash: hash, ...edit }
     await auditAction(tx, 'approved', ref, actor, said, now)
     await queueAction(tx, jobs, ref, dueAt, now)
     return toActionObject(approved)
@@ -73,7 +75,7 @@ export async function approveAction(
 type Params = Record<string, unknown>
 
 /** The params that a person edited. Audit entries outlive the erasure of the contact, so they contain names but no texts. */
-function editOf(proposed: Params, approved: Params) {
+function editOf(proposed: Params, approved: Params): { edited?: string[]; proposed_hash?: string } {
   const keys = [...new Set([...Object.keys(proposed), ...Object.keys(approved)])]
   const edited = keys.filter((key) => hashOfParams(proposed[key] ?? null) !== hashOfParams(approved[key] ?? null))
   return edited.length > 0 ? { edited: edited.sort(), proposed_hash: hashOfParams(proposed) } : {}
@@ -152,6 +154,7 @@ interface Decision {
   status: 'approved' | 'rejected'
   params?: string
   params_hash?: string
+  edited?: boolean
   identity_id?: string | null
   due_at?: Date
 }

@@ -85,6 +85,8 @@ describe.skipIf(!hasDovecot)('an agent with a mailbox', () => {
     expect(refused).toMatchObject({ status: 'rejected', error: { code: 'guardrail', rule: 'outreach_interval' } })
     expect((await tenant.call('POST', `${actionPath(again._id)}/approve`)).status).toBe(409)
     expect(accepted).toHaveLength(1)
+    const [outcome] = (await tenant.call('GET', `/v1/agents/${agentId}/outcomes`)).body.outcomes
+    expect(outcome).toMatchObject({ proposed: 2, approved: 1, stopped_by_guardrails: 1, sent: 1, sent_recently: 1 })
   })
 
   test('whose playbook requires no approval sends immediately, and the action is auto_approved', async () => {

@@ -2,19 +2,21 @@ import Type from 'typebox'
 import { type Context, idInPath, operationsWith } from '../../operations/declare.ts'
 import { idInput } from '../../platform/http/inputs.ts'
 import { Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
-import { filterId, oneOf } from '../../platform/http/query-parameters.ts'
+import { filterId, oneOf, timestampBound } from '../../platform/http/query-parameters.ts'
 import { pathId } from '../../platform/http/responses.ts'
 import { ACTION_TYPES } from '../action-types.ts'
 import { ACTION_STATUSES, Action } from './action-object.ts'
 import { subjectOf } from './audit.ts'
 import { approveAction, rejectAction } from './decide.ts'
 import { HoldSeconds, haveInternal, NOWHERE, type Place, Reason, refOf, writesToContacts } from './decision-input.ts'
+import { ACTION_OUTCOMES } from './outcome.ts'
 import { hashOfParams } from './params-hash.ts'
 import { PROPOSAL_REASON_MAX, proposeForApproval } from './propose-for-approval.ts'
 import type { ActionServices } from './queue.ts'
 import { listActions, readAction } from './read.ts'
 
 const tag = 'Agents'
+const VERSION_MAX = 2_147_483_647
 const ACTION_PATH = '/v1/agents/runs/:run_id/contacts/:contact_id/actions/:action_index'
 
 const ActionPath = {
@@ -41,11 +43,23 @@ export const ACTION_OPERATIONS = [
       ...pageParameters(20, 100),
       status: oneOf(ACTION_STATUSES, 'Only actions with this status.'),
       contact_id: filterId('Only actions for this contact.'),
+      playbook_version: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: VERSION_MAX,
+          description: 'Only actions of this version of the playbook.',
+        }),
+      ),
+      outcome: oneOf(ACTION_OUTCOMES, 'Only actions that the outcomes of the agent count as this.'),
+      date_after: timestampBound('lower', 'Actions proposed at or after this time.'),
+      date_before: timestampBound('upper', 'Actions proposed at or before this time.'),
     },
     output: { actions: Type.Array(Action), pagination: Pagination },
-    async run({ tenant }, { agent_id, page, limit, status, contact_id }) {
-      const contactId = contact_id === undefined ? undefined : pathId(contact_id, 'contact')
-      const { actions, total } = await listActions(tenant, agent_id, { status, contactId }, { page, limit })
+    async run({ tenant }, { agent_id, page, limit, ...sent }) {
+      const { status, outcome, playbook_version: version, date_after: after, date_before: before } = sent
+      const contactId = sent.contact_id === undefined ? undefined : pathId(sent.contact_id, 'contact')
+      const filters = { status, outcome, version, after, before, contactId }
+      const { actions, total } = await listActions(tenant, agent_id, filters, { page, limit })
       return { actions, pagination: paginationOf({ page, limit }, total) }
     },
   }),

@@ -61,6 +61,8 @@ export async function proposeAction(
       status,
       auto_approved: status === 'approved',
       proposed_by: sent.proposedBy === undefined ? null : JSON.stringify(sent.proposedBy),
+      playbook_version: ({ selectFrom }) =>
+        selectFrom('agent_runs').select('playbook_version').where('agent_runs.run_id', '=', runId),
       guardrails: JSON.stringify(guardrails),
       decided_by: decider && JSON.stringify(decider),
       decided_at: decider && now,

@@ -3,19 +3,26 @@ import { offsetOf, type Page } from '../../platform/http/pagination.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { ActionParams, ActionType } from '../action-types.ts'
 import { ACTION_COLUMNS, type ActionObject, type ActionStatus, toActionObject } from './action-object.ts'
+import { type ActionOutcome, hasOutcome } from './outcome.ts'
 import type { ActionRef } from './queue.ts'
 
 /** Filters of an agent's actions; all must match. */
 interface ActionFilters {
   status: ActionStatus | undefined
   contactId: string | undefined
+  /** Of the playbook. */
+  version: number | undefined
+  outcome: ActionOutcome | undefined
+  /** When they were proposed, inclusive. */
+  after: Date | undefined
+  before: Date | undefined
 }
 
 /** A page of an agent's actions, newest first, and the total number. @throws ServiceError 404 for an unknown agent. */
 export async function listActions(
   tenant: Tenant,
   agentId: string,
-  { status, contactId }: ActionFilters,
+  { status, contactId, version, outcome, after, before }: ActionFilters,
   page: Page,
 ): Promise<{ actions: ActionObject[]; total: number }> {
   const agent = tenant.db.selectFrom('agents').select('agent_id').where('agent_id', '=', agentId)
@@ -23,6 +30,10 @@ export async function listActions(
   let query = tenant.db.selectFrom('agent_actions').where('agent_id', '=', agentId)
   if (status !== undefined) query = query.where('status', '=', status)
   if (contactId !== undefined) query = query.where('contact_id', '=', contactId)
+  if (version !== undefined) query = query.where('playbook_version', '=', version)
+  if (outcome !== undefined) query = query.where(hasOutcome(outcome))
+  if (after !== undefined) query = query.where('created_at', '>=', after)
+  if (before !== undefined) query = query.where('created_at', '<=', before)
   const [rows, counted] = await Promise.all([
     query
       .select(ACTION_COLUMNS)

@@ -55,6 +55,7 @@ test('a dry run says what a run would propose, with its guardrails, and stores n
     playbook_template: 'cold_outreach',
     description: 'Writes first',
     enabled: false,
+    goal: { event: 'demo_booked' },
     identity_id,
     contact_ids: [ada, bob, none],
   })

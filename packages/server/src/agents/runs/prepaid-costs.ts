@@ -13,39 +13,60 @@ export class PrepaidCosts {
   readonly #tenant: Tenant
   readonly #caps: CostCaps
   readonly #now: Date
-  /** Of the answers that are complete. */
-  #spentUsd = 0
+  /** Of the answers that are complete, and of those that are awaited, of all that are `beside` each other. */
+  readonly #run: { spentUsd: number; reservedUsd: number }
   /** Of the answer that is awaited. */
   #reservedUsd = 0
 
-  constructor(tenant: Tenant, caps: CostCaps, now: Date) {
+  constructor(tenant: Tenant, caps: CostCaps, now: Date, run = { spentUsd: 0, reservedUsd: 0 }) {
     this.#tenant = tenant
     this.#caps = caps
     this.#now = now
+    this.#run = run
+  }
+
+  /** The costs of answers that are awaited at the same time as these, under the same caps. */
+  beside(): PrepaidCosts {
+    return new PrepaidCosts(this.#tenant, this.#caps, this.#now, this.#run)
   }
 
   /** @throws CapReached */
   async reserve(usd: number): Promise<void> {
     const { perRun, perMonth } = this.#caps
-    if (perRun !== null && this.#spentUsd + usd > perRun) {
-      throw new CapReached(capNotice({ name: "The run's", usd: perRun, spent: this.#spentUsd }, usd))
+    const before = this.#reservedUsd
+    const spent = this.#run.spentUsd + this.#run.reservedUsd - before
+    if (perRun !== null && spent + usd > perRun) {
+      throw new CapReached(capNotice({ name: "The run's", usd: perRun, spent }, usd))
     }
-    await this.#tenant.transaction(async (tx) => {
-      await lock(tx.db, 'model_costs', tx.id)
-      if (perMonth !== null) {
-        const reserved = await reservedByAll(tx)
-        const spent = (await costOfMonth(tx, this.#now)) - this.#reservedUsd + reserved
-        if (spent + usd > perMonth) throw new CapReached(capNotice({ name: 'The monthly', usd: perMonth, spent }, usd))
-      }
-      await spend(tx, usd - this.#reservedUsd, this.#now)
-    })
+    // Held before the transaction, so that answers beside this one count it.
+    this.#hold(usd)
+    try {
+      await this.#tenant.transaction(async (tx) => {
+        await lock(tx.db, 'model_costs', tx.id)
+        if (perMonth !== null) {
+          const reserved = await reservedByAll(tx)
+          const spent = (await costOfMonth(tx, this.#now)) - before + reserved
+          if (spent + usd > perMonth) {
+            throw new CapReached(capNotice({ name: 'The monthly', usd: perMonth, spent }, usd))
+          }
+        }
+        await spend(tx, usd - before, this.#now)
+      })
+    } catch (error) {
+      this.#hold(before)
+      throw error
+    }
+  }
+
+  #hold(usd: number): void {
+    this.#run.reservedUsd += usd - this.#reservedUsd
     this.#reservedUsd = usd
   }
 
   /** Replaces what is reserved for an answer with what it cost. */
   async charge(costUsd: number): Promise<void> {
     await spend(this.#tenant, costUsd - this.#reservedUsd, this.#now)
-    this.#spentUsd += costUsd
-    this.#reservedUsd = 0
+    this.#run.spentUsd += costUsd
+    this.#hold(0)
   }
 }

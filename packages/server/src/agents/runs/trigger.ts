@@ -68,6 +68,7 @@ export async function queueRun(
       requested_by: JSON.stringify(actor),
       requested_contact_ids: requested === null ? null : [...requested],
       configuration: JSON.stringify(configurationOf(agent)),
+      playbook_version: agent.playbook_version,
       created_at: now,
     })
     .execute()

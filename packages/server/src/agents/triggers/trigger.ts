@@ -127,14 +127,19 @@ async function checkTrigger(
   if (NEVER_EVENTS.includes(name)) {
     details.push({ path: `${path}.event`, message: `cannot be ${name}: no agent can react to it` })
   }
-  if (where === undefined) return { event: name }
+  const conditions = where === undefined ? [] : checkWhere(where, `${path}.where`, details)
+  return conditions && (conditions.length === 0 ? { event: name } : { event: name, where: conditions })
+}
+
+/** The conditions on an event that an agent's settings name; undefined if they are invalid. */
+export function checkWhere(where: unknown, path: string, details: ErrorDetail[]): ConditionOnEvent[] | undefined {
   try {
-    const conditions = parseWhere(where, { path: `${path}.where`, contacts: null })
+    const conditions = parseWhere(where, { path, contacts: null })
     // Which day a date alone means would change with the time zone of the tenant.
     if (nameDays(conditions)) {
-      details.push({ path: `${path}.where`, message: 'must have a time with each date, such as 2026-05-01T00:00:00Z' })
+      details.push({ path, message: 'must have a time with each date, such as 2026-05-01T00:00:00Z' })
     }
-    return conditions.length === 0 ? { event: name } : { event: name, where: conditions }
+    return conditions
   } catch (error) {
     // Problems in other fields are reported in the same response.
     details.push(...((error as { details?: ErrorDetail[] }).details ?? []))

@@ -38,6 +38,7 @@ export interface AgentActions {
   decided_at: Timestamp | null;
   decided_by: Json | null;
   due_at: Timestamp | null;
+  edited: Generated<boolean>;
   error: Json | null;
   executed_at: Timestamp | null;
   execution: Json | null;
@@ -45,6 +46,7 @@ export interface AgentActions {
   identity_id: string | null;
   params: Json;
   params_hash: string | null;
+  playbook_version: number | null;
   proposed_by: Json | null;
   result: Json | null;
   run_id: string;
@@ -84,6 +86,15 @@ export interface AgentOutreach {
   type: string;
 }
 
+export interface AgentPlaybookVersions {
+  agent_id: string;
+  playbook: Json;
+  playbook_template: string | null;
+  since: Timestamp;
+  tenant_id: string;
+  version: number;
+}
+
 export interface AgentRunContacts {
   contact_id: string;
   error: string | null;
@@ -119,6 +130,7 @@ export interface AgentRuns {
   model: string | null;
   notices: Generated<Json>;
   output_tokens: Generated<Int8>;
+  playbook_version: number | null;
   progressed_at: Timestamp | null;
   provider: string | null;
   requested_by: Json;
@@ -139,6 +151,7 @@ export interface Agents {
   created_at: Timestamp;
   description: string | null;
   enabled: Generated<boolean>;
+  goal: Json | null;
   identity_id: string | null;
   llm_config: Generated<Json>;
   monitoring: Generated<Json>;
@@ -146,6 +159,7 @@ export interface Agents {
   next_run_at: Timestamp | null;
   playbook: Generated<Json>;
   playbook_template: string | null;
+  playbook_version: Generated<number>;
   tenant_id: string;
   updated_at: Timestamp;
 }
@@ -1449,6 +1463,7 @@ export interface DB {
   agent_costs: AgentCosts;
   agent_looks: AgentLooks;
   agent_outreach: AgentOutreach;
+  agent_playbook_versions: AgentPlaybookVersions;
   agent_run_contacts: AgentRunContacts;
   agent_runs: AgentRuns;
   agent_settings: AgentSettings;
