@@ -306,6 +306,23 @@ export interface ComputedProperties {
   updated_at: Timestamp;
 }
 
+export interface ConnectionActivities {
+  activity_id: string;
+  claim: string | null;
+  claimed_until: Timestamp | null;
+  connection_id: string;
+  contact_id: string;
+  content: string | null;
+  external_id: string | null;
+  failures: Generated<number>;
+  happened_at: Timestamp;
+  kind: string;
+  may_be_stored: Generated<boolean>;
+  source: string;
+  subject: string | null;
+  tenant_id: string;
+}
+
 export interface ConnectionErrors {
   at: Timestamp;
   code: string;
@@ -322,6 +339,7 @@ export interface ConnectionOutbox {
   connection_id: string;
   contact_id: string;
   failures: Generated<number>;
+  is_requested: Generated<boolean>;
   next_try_at: Timestamp;
   tenant_id: string;
   version: Generated<number>;
@@ -338,6 +356,10 @@ export interface ConnectionRuns {
 
 export interface Connections {
   account: string;
+  activities: Generated<boolean>;
+  activities_at: Generated<Timestamp>;
+  activities_error: string | null;
+  activities_failures: Generated<number>;
   connection_id: string;
   connector: string;
   created_at: Timestamp;
@@ -1480,6 +1502,7 @@ export interface DB {
   computed_checks: ComputedChecks;
   computed_expirations: ComputedExpirations;
   computed_properties: ComputedProperties;
+  connection_activities: ConnectionActivities;
   connection_errors: ConnectionErrors;
   connection_outbox: ConnectionOutbox;
   connection_runs: ConnectionRuns;
