@@ -7262,7 +7262,7 @@ export type ExportCompaniesInput = {
      */
     sort_by?: 'name' | 'createdate';
     /**
-     * A computed property of companies to sort by, in place of `sort_by`.
+     * A property of companies to sort by, such as a computed one, in place of `sort_by`. Numbers come after texts.
      */
     sort_property?: string;
     /**
@@ -7397,7 +7397,7 @@ export type ExportContactsInput = {
      */
     sort_by?: 'email' | 'firstname' | 'lastname' | 'company' | 'createdate';
     /**
-     * A computed property of contacts to sort by, in place of `sort_by`.
+     * A property of contacts to sort by, such as a computed one, in place of `sort_by`. Numbers come after texts.
      */
     sort_property?: string;
     /**
@@ -8732,7 +8732,7 @@ export type ListCompaniesInput = {
      */
     sort_by?: 'name' | 'createdate';
     /**
-     * A computed property of companies to sort by, in place of `sort_by`.
+     * A property of companies to sort by, such as a computed one, in place of `sort_by`. Numbers come after texts.
      */
     sort_property?: string;
     /**
@@ -9010,7 +9010,7 @@ export type ListContactsInput = {
      */
     sort_by?: 'email' | 'firstname' | 'lastname' | 'company' | 'createdate';
     /**
-     * A computed property of contacts to sort by, in place of `sort_by`.
+     * A property of contacts to sort by, such as a computed one, in place of `sort_by`. Numbers come after texts.
      */
     sort_property?: string;
     /**
