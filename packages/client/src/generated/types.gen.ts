@@ -7740,7 +7740,7 @@ export type ExportCompaniesInput = {
      */
     sort_by?: 'name' | 'createdate';
     /**
-     * A computed property of companies to sort by, in place of `sort_by`.
+     * A property of companies to sort by, such as a computed one, in place of `sort_by`. Numbers come after texts.
      */
     sort_property?: string;
     /**
@@ -7875,7 +7875,7 @@ export type ExportContactsInput = {
      */
     sort_by?: 'email' | 'firstname' | 'lastname' | 'company' | 'createdate';
     /**
-     * A computed property of contacts to sort by, in place of `sort_by`.
+     * A property of contacts to sort by, such as a computed one, in place of `sort_by`. Numbers come after texts.
      */
     sort_property?: string;
     /**
@@ -9224,7 +9224,7 @@ export type ListCompaniesInput = {
      */
     sort_by?: 'name' | 'createdate';
     /**
-     * A computed property of companies to sort by, in place of `sort_by`.
+     * A property of companies to sort by, such as a computed one, in place of `sort_by`. Numbers come after texts.
      */
     sort_property?: string;
     /**
@@ -9502,7 +9502,7 @@ export type ListContactsInput = {
      */
     sort_by?: 'email' | 'firstname' | 'lastname' | 'company' | 'createdate';
     /**
-     * A computed property of contacts to sort by, in place of `sort_by`.
+     * A property of contacts to sort by, such as a computed one, in place of `sort_by`. Numbers come after texts.
      */
     sort_property?: string;
     /**

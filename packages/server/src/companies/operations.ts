@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import type { WarningsAbout } from '../conditions/language.ts'
-import { requireNotComputed, requireSortable } from '../contacts/computed-names.ts'
+import { requireNotComputed } from '../contacts/computed-names.ts'
 import { ProjectedContact } from '../contacts/contact-object.ts'
 import { countContacts, listContacts } from '../contacts/list.ts'
 import { namesOverlapping } from '../contacts/visible-texts.ts'
@@ -56,10 +56,9 @@ export const COMPANY_OPERATIONS = [
     },
     errors: ['400 event_filter_too_broad', '400 unknown_segment'],
     async run(
-      { tenant, now, redaction, warn, warningsAbout, companyFilter, requireScope, findComputedNames },
+      { tenant, now, redaction, warn, warningsAbout, companyFilter, requireScope },
       { page, limit, sort_by, sort_property, sort_dir, count_only, ...query },
     ) {
-      requireSortable(sort_property, (await findComputedNames(tenant)).companies)
       const mayName = redaction && (await namesOverlapping(tenant, wordsOf(query.search)))
       const filters = await companyFiltersOf(tenant, query, { companyFilter, now, mayName, requireScope })
       const warnings = query.filter === undefined ? [] : await warningsAbout(tenant, 'companies', query.filter)

@@ -20,7 +20,6 @@ import { ContactId, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { TEXT } from '../platform/personal.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { missingContact } from './aliases.ts'
-import { requireSortable } from './computed-names.ts'
 import { EVENTS_MAX, readContactEvents, toContactEvent } from './contact-events.ts'
 import { Contact, etagOfContact, ProjectedContact, parseProjection } from './contact-object.ts'
 import { countContacts, listContacts } from './list.ts'
@@ -107,7 +106,6 @@ export const CONTACT_OPERATIONS = [
     async run(context, query) {
       const { tenant, config, now, listFilters, requireScope, redaction, warn, warningsAbout, scoresOf } = context
       const { page, limit, sort_by, sort_property, sort_dir, count_only, fields, include } = query
-      requireSortable(sort_property, (await context.findComputedNames(tenant)).contacts)
       const contactsMax = config.eventFilterContactsMax
       const hidden = await hiddenFromSearch(tenant, redaction, query)
       const needs = { listFilters, now, contactsMax, requireScope, hidden }
