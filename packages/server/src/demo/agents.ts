@@ -6,6 +6,7 @@ import { createIdentity } from '../identities/identities.ts'
 import type { Actor } from '../operations/audit.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { INTEREST } from './interest.ts'
 import type { SandboxMailbox } from './mailbox.ts'
 
 const ACTOR: Actor = { kind: 'command_line' }
@@ -15,7 +16,7 @@ const SENDER = { firstName: 'Grace', lastName: 'Okafor', role: 'Account executiv
 /** No model, so that the demo needs no API key. */
 const LLM_CONFIG = { provider: 'template' } as const
 
-/** One agent proposes messages that need approval; the other only writes notes, which need none. */
+/** Two agents propose messages that need approval; the third only writes notes, which need none. */
 const AGENTS: (AgentInput & { name: string; sends: boolean })[] = [
   {
     name: 'Pricing follow-up',
@@ -35,6 +36,15 @@ const AGENTS: (AgentInput & { name: string; sends: boolean })[] = [
     sends: true,
   },
   {
+    name: 'Warm leads',
+    description: 'Writes to people whose interest score has just risen to 50; each message waits for approval.',
+    playbook_template: 'warm_lead',
+    playbook: { variables: { topic: 'our lamps' } },
+    monitoring: { triggers: [{ score: { name: INTEREST, gte: 50 } }], max_contacts_per_run: 15 },
+    goal: { event: 'page_view', where: [{ property: 'url_path', operator: 'ends_with', value: '/contact.html' }] },
+    sends: true,
+  },
+  {
     name: 'Lead qualification',
     description: 'Evaluates active leads, writes a note on each and sets the lead status. It sends no messages.',
     playbook_template: 'lead_qualification',
@@ -48,7 +58,7 @@ const AGENTS: (AgentInput & { name: string; sends: boolean })[] = [
 ]
 
 /**
- * Creates the demo's agents and queues a run of each for the service.
+ * Creates the demo's agents, and queues a run of each that has a schedule.
  * @returns the id of the identity that writes their messages.
  */
 export async function createDemoAgents(tenant: Tenant, dependencies: { jobs: Jobs }, now: Date): Promise<string> {
@@ -56,7 +66,8 @@ export async function createDemoAgents(tenant: Tenant, dependencies: { jobs: Job
   for (const { sends, ...input } of AGENTS) {
     const settings = { ...input, llm_config: LLM_CONFIG, enabled: true, ...(sends ? { identity_id } : {}) }
     const { agent_id } = await createAgent(tenant, dependencies.jobs, settings, now)
-    await triggerRun(tenant, agent_id, null, ACTOR, now)
+    // An agent without a schedule looks at people when its trigger says so.
+    if (input.monitoring?.schedule_cron !== undefined) await triggerRun(tenant, agent_id, null, ACTOR, now)
   }
   return identity_id
 }

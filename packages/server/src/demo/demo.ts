@@ -20,6 +20,7 @@ import { connectSender, createDemoAgents } from './agents.ts'
 import { answerMail } from './answer.ts'
 import { createDeals } from './deals.ts'
 import { createGrowthReports } from './growth.ts'
+import { computeInterest } from './interest.ts'
 import { openSandboxMailbox } from './mailbox.ts'
 import { serveMailbox } from './mailbox-page.ts'
 import { allowedBy, requireNoOthers, requireOwnMachine } from './refusals.ts'
@@ -188,8 +189,9 @@ async function createDemo(service: Service, file: string): Promise<Demo> {
   await projector.drain()
   for (const segment of SEGMENTS) await createSegment(tenant, segment, now)
   await createTenantUser(stores, tenantId, { ...DEMO_PERSON, role: 'owner' }, { kind: 'command_line' }, now)
-  const identityId = await createDemoAgents(tenant, service, now)
   const { apiKey } = await createApiKey(tenant, { name: 'Demo', scopes: ['all'] }, now)
+  await computeInterest(service.app, apiKey)
+  const identityId = await createDemoAgents(tenant, service, now)
   await createDeals(service.app, apiKey, now)
   await createGrowthReports(service.app, apiKey)
   await createPeopleTwice(service.app, apiKey)
@@ -223,7 +225,7 @@ Record a page view as a browser would. It appears on the home page at once. Then
 
   curl -s '${url}/v1/events?url_contains=/hello&limit=1' -H 'Authorization: Bearer ${apiKey}'
 
-See two agents. /v1/agents/AGENT_ID/runs shows what one proposes, some of it waiting for your approval:
+See three agents. /v1/agents/AGENT_ID/runs shows what one proposes, some of it waiting for your approval:
 
   curl -s ${url}/v1/agents -H 'Authorization: Bearer ${apiKey}'
 

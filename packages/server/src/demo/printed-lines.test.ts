@@ -35,7 +35,7 @@ test.skipIf(!isInstalled('curl')).each(SHELLS)('each line that the demo prints w
     { status: 'success', accepted: 1 },
     // Bots are not counted on the home page.
     { events: [{ event: 'page_view', url: 'https://www.example.com/hello', is_bot: false }] },
-    { agents: [{}, {}] },
+    { agents: [{}, {}, {}] },
     { events: [] },
   ])
 })
