@@ -116,6 +116,9 @@ test('a run does not propose again what already waits for approval for the conta
   expect(waitingIn(other.contact_results)).toBe(1)
   const path = `/v1/agents/runs/${first.run_id}/contacts/${ada}/actions/0/reject`
   expect((await tenant.call('POST', path)).status).toBe(200)
+  // The text that was rejected is not proposed again.
+  const messages = { email_message: { subject: 'Another', message: 'Another text.' } }
+  expect((await tenant.call('PATCH', `/v1/agents/${agentId}`, { playbook: { messages } })).status).toBe(200)
   const third = await ended(await trigger(agentId, { contact_ids: [ada] }))
   expect(third.summary).toMatchObject({ actions_proposed: 1, actions_skipped: 0 })
   expect(third.contact_results[0].proposed_actions[0]).toMatchObject({ action_index: 0, status: 'pending_approval' })
