@@ -202,6 +202,10 @@ export type AgentOutcomes = {
      */
     approved: number;
     /**
+     * Approved actions that nobody had to approve, such as notes.
+     */
+    auto_approved: number;
+    /**
      * Approved actions that a person changed.
      */
     edited: number;
@@ -9029,7 +9033,7 @@ export type ListActionsInput = {
     /**
      * Only actions that the outcomes of the agent count as this.
      */
-    outcome?: 'waiting' | 'approved' | 'edited' | 'rejected' | 'stopped_by_guardrails' | 'failed' | 'sent';
+    outcome?: 'waiting' | 'approved' | 'auto_approved' | 'edited' | 'rejected' | 'stopped_by_guardrails' | 'failed' | 'sent';
     /**
      * Actions proposed at or after this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
      */

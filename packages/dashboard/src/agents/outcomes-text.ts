@@ -18,6 +18,7 @@ export const outcomesText = {
     proposed: 'Proposed',
     waiting: (count: number) => `${formatNumber(count)} waiting`,
     approved: 'Approved',
+    unasked: (count: number) => `${formatNumber(count)} without asking`,
     edited: (count: number) => `${formatNumber(count)} edited`,
     failed: (count: number) => `${formatNumber(count)} failed`,
     sent: 'Sent',

@@ -56,7 +56,18 @@ export function VersionCard({ agentId, outcome, goal, windowDays }: VersionCardP
 }
 
 function rowsOf(outcome: AgentOutcomes, goal: AgentGoal | null) {
-  const { proposed, waiting, approved, edited, failed, sent, replied, unsubscribed, rejected } = outcome
+  const {
+    proposed,
+    waiting,
+    approved,
+    auto_approved: unasked,
+    edited,
+    failed,
+    sent,
+    replied,
+    unsubscribed,
+    rejected,
+  } = outcome
   const { stopped_by_guardrails: stopped, goal_reached: reached } = outcome
   const ofSent = (value: number) => (value === 0 || sent === 0 ? [] : [text.ofSent(Math.round((value / sent) * 100))])
   const row = (label: string, value: number, notes: string[] = []) => ({
@@ -68,7 +79,11 @@ function rowsOf(outcome: AgentOutcomes, goal: AgentGoal | null) {
   const noted = (count: number, note: (count: number) => string) => (count === 0 ? [] : [note(count)])
   return [
     row(text.proposed, proposed, noted(waiting, text.waiting)),
-    row(text.approved, approved, [...noted(edited, text.edited), ...noted(failed, text.failed)]),
+    row(text.approved, approved, [
+      ...noted(unasked, text.unasked),
+      ...noted(edited, text.edited),
+      ...noted(failed, text.failed),
+    ]),
     row(text.sent, sent),
     row(text.replied, replied, ofSent(replied)),
     ...(goal === null ? [] : [row(text.goalReached(eventLabel(goal.event)), reached ?? 0, ofSent(reached ?? 0))]),

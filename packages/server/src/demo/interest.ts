@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { App } from '../platform/http/app-types.ts'
 
 const did = (type: string, more: object = {}) => ({ event: { type, within_days: 30, ...more }, operator: 'did' })
@@ -40,12 +41,23 @@ const PROPERTIES = [
   },
 ]
 
-/** Computes how interested people are, through the API as a person would. */
+const POLL_MS = 200
+const WAIT_MS_MAX = 60_000
+
+/**
+ * Computes how interested people are, through the API as a person would. Each property is computed for everybody before the next
+ * is made, so that no score rises afterwards because of the past.
+ */
 export async function computeInterest(app: App, apiKey: string): Promise<void> {
+  const headers = { authorization: `Bearer ${apiKey}` }
   for (const property of PROPERTIES) {
-    const headers = { authorization: `Bearer ${apiKey}` }
     const payload = { entity: 'contacts', ...property }
     const response = await app.inject({ method: 'POST', url: '/v1/computed-properties', headers, payload })
     if (response.statusCode !== 201) throw new Error(`The demo could not be created: ${response.body}`)
+    const url = `/v1/computed-properties/${response.json().computed_property.computed_property_id}`
+    const isFilling = async () => (await app.inject({ url, headers })).json().computed_property.filling as boolean
+    for (const since = performance.now(); performance.now() - since < WAIT_MS_MAX && (await isFilling()); ) {
+      await sleep(POLL_MS)
+    }
   }
 }

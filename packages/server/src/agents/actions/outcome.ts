@@ -5,6 +5,7 @@ import { OUTBOUND_TYPES } from '../action-types.ts'
 export const ACTION_OUTCOMES = [
   'waiting',
   'approved',
+  'auto_approved',
   'edited',
   'rejected',
   'stopped_by_guardrails',
@@ -21,6 +22,8 @@ export function hasOutcome(outcome: ActionOutcome): RawBuilder<SqlBool> {
       return sql`status = 'pending_approval'`
     case 'approved':
       return sql`status IN ('approved', 'executed', 'failed')`
+    case 'auto_approved':
+      return sql`${hasOutcome('approved')} AND auto_approved`
     case 'edited':
       return sql`${hasOutcome('approved')} AND edited`
     case 'rejected':

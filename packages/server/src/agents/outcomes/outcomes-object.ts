@@ -22,6 +22,7 @@ export const VersionOutcomes = Type.Object(
     proposed: Count('Actions that the agent proposed: the sum of `waiting`, `approved` and `rejected`.'),
     waiting: Count('Actions that wait for approval now.'),
     approved: Count('Actions that were approved, by a person or automatically.'),
+    auto_approved: Count('Approved actions that nobody had to approve, such as notes.'),
     edited: Count('Approved actions that a person changed.'),
     rejected: Count('Actions that a person rejected or a guardrail stopped.'),
     stopped_by_guardrails: Count('Rejected actions that a guardrail stopped.'),

@@ -119,7 +119,15 @@ describe('versions of a playbook', () => {
     const edited = { params: { ...action.params, subject: 'Welcome' }, hold_seconds: 60 }
     expect((await tenant.call('POST', `${path}/approve`, edited)).body.action.edited).toBe(true)
     const [second, first] = await outcomesOf(agentId)
-    expect(second).toMatchObject({ playbook_version: 2, until: null, proposed: 1, approved: 1, edited: 1, sent: 0 })
+    expect(second).toMatchObject({
+      playbook_version: 2,
+      until: null,
+      proposed: 1,
+      approved: 1,
+      auto_approved: 0,
+      edited: 1,
+      sent: 0,
+    })
     expect(first).toMatchObject({ playbook_version: 1, until: second.since, proposed: 0, approved: 0, sent: 0 })
   })
 })
@@ -141,7 +149,8 @@ describe('outcomes', () => {
     const noted = await tenant.contact('d@example.com')
     await propose(tenant.handle, service.jobs, { contactId: noted, ...NOTE, agentId, now: daysAgo(3) })
     const [outcome] = await outcomesOf(agentId)
-    const decisions = { proposed: 5, waiting: 2, approved: 1, edited: 0, rejected: 2, stopped_by_guardrails: 1 }
+    const approved = { approved: 1, auto_approved: 1, edited: 0 }
+    const decisions = { proposed: 5, waiting: 2, ...approved, rejected: 2, stopped_by_guardrails: 1 }
     expect(outcome).toMatchObject({ ...decisions, sent: 0, replied: 0, goal_reached: 0, unsubscribed: 0 })
     const listed = async (query: string) =>
       (await tenant.call('GET', `/v1/agents/${agentId}/actions?playbook_version=1${query}`)).body.pagination.total_items

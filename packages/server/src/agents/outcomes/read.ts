@@ -41,7 +41,7 @@ export async function readOutcomes(
 }
 
 const NONE = {
-  ...{ proposed: 0, waiting: 0, approved: 0, edited: 0, rejected: 0, stopped_by_guardrails: 0 },
+  ...{ proposed: 0, waiting: 0, approved: 0, auto_approved: 0, edited: 0, rejected: 0, stopped_by_guardrails: 0 },
   ...{ failed: 0, sent: 0, sent_recently: 0 },
 }
 

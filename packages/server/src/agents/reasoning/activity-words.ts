@@ -12,6 +12,10 @@ const QUIET: readonly string[] = [
   'link_click',
   'button_click',
   'screen_view',
+  'video_play',
+  'video_pause',
+  'video_milestone',
+  'video_complete',
   'identify',
   'group',
 ]
@@ -53,7 +57,7 @@ export function activityWords({ events, visits, topic }: Activity, day: DayWords
   }
   const others = events.by_type.filter(({ event }) => isTelling(event)).sort(byLast)
   for (const other of others.slice(0, OTHER_EVENTS)) {
-    sentences.push(`Recorded: “${shortened(other.event.replaceAll('_', ' '))}” ${often(other, day, now)}.`)
+    sentences.push(`${didWords(other.event)} ${often(other, day, now)}.`)
   }
   const told = [page, ...forms.slice(0, 1), ...others.slice(0, OTHER_EVENTS)].flatMap((each) =>
     each ? day(each.last) : [],
@@ -74,6 +78,11 @@ export function activeSpan({ by_type }: EventsSummary): { first: string | null; 
 /** Whether an event says something about a person that its page, its form or their visits do not say. */
 function isTelling(event: string): boolean {
   return !FORMS.includes(event) && !QUIET.includes(event) && !(SYSTEM_EVENTS as readonly string[]).includes(event)
+}
+
+function didWords(event: string): string {
+  if (event === 'video_conversion') return 'Left an email address in a video'
+  return `Recorded: “${shortened(event.replaceAll('_', ' '))}”`
 }
 
 function byLast(one: { last: string }, other: { last: string }): number {
