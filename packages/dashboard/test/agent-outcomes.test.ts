@@ -60,7 +60,7 @@ describe.skipIf(!HAS_BROWSER)("an agent's instructions", () => {
     const sent = await propose(tenant.handle, service.jobs, { contactId: ada, ...MAIL, agentId, identityId, now: at })
     await tenant.handle.db
       .updateTable('agent_actions')
-      .set({ status: 'executed', executed_at: at, playbook_version: 2, edited: true })
+      .set({ status: 'executed', executed_at: at, playbook_version: 2, proposed_params: '{}' })
       .where('run_id', '=', sent.ref.runId)
       .execute()
     await tenant.track({ visitor_id: 'ada', events: [{ event: 'demo_booked' }] })
@@ -79,7 +79,7 @@ describe.skipIf(!HAS_BROWSER)("an agent's instructions", () => {
       'Unsubscribed 0',
       'Rejected 0',
     ])
-    expect((await text('Version 1')).slice(0, 3)).toEqual(['Proposed 1', 'Approved 1', 'Sent 0'])
+    expect((await text('Version 1')).slice(0, 3)).toEqual(['Proposed 1', 'Approved 1 · 1 without asking', 'Sent 0'])
     await second.getByText('1 message is less than 14 days old.').waitFor()
     await second.getByRole('button', { name: 'Show what changed since version 1' }).click()
     const change = second.getByRole('region', { name: 'Instructions of version 2' })

@@ -181,7 +181,7 @@ const PLACES: Place[] = [
   },
   { path: '/settings/computed-properties/new', shows: 'Add a rule', beside: /overview|suggestions/, pickers: BUILDER },
   { path: '/settings/computed-properties/:computed', shows: 'Save', beside: /v1\/properties|segments|suggestions/ },
-  { path: '/settings/enrichment', shows: 'Names from mails', beside: /enrichment\/providers/ },
+  { path: '/settings/enrichment', shows: 'Names from mails' },
   { path: '/settings/sources', shows: 'Shop backend', empty: 'No sources yet' },
   { path: '/settings/keys', shows: 'all' },
   { path: '/settings/connected-apps', shows: 'Assistant', empty: 'No connected apps' },

@@ -424,6 +424,7 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
       'Profile and security',
       'Workspace',
       'Team',
+      'Computed properties',
       'Enrichment',
       'Tracker',
       'Domains',

@@ -75,9 +75,10 @@ export async function queueForProviders(
   tenant: Tenant,
   { clock }: Pick<ProviderServices, 'clock'>,
   contactIds: readonly string[],
+  runId: string | null = null,
 ): Promise<boolean> {
   if ((await providerInputs(tenant)).size === 0) return false
-  await queueContacts(tenant, contactIds, clock())
+  await queueContacts(tenant, contactIds, clock(), runId)
   return true
 }
 

@@ -78,6 +78,7 @@ CREATE INDEX enrichment_answers_questions ON enrichment_answers (tenant_id, prov
 CREATE INDEX enrichment_answers_cached ON enrichment_answers (cached_until) WHERE answer IS NOT NULL;
 
 -- Contacts about which providers are to be asked. `noted` counts the changes, so that one that comes meanwhile is not lost.
+-- `run_id` is the run that has them asked, which takes back what they fill when it is undone.
 CREATE TABLE enrichment_queue (
   tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
   contact_id uuid NOT NULL,
@@ -86,9 +87,11 @@ CREATE TABLE enrichment_queue (
   attempts integer NOT NULL DEFAULT 0,
   claim uuid,
   claimed_until timestamptz,
+  run_id uuid,
   PRIMARY KEY (tenant_id, contact_id)
 );
 CREATE INDEX enrichment_queue_due ON enrichment_queue (tenant_id, due_at);
+CREATE INDEX enrichment_queue_of_run ON enrichment_queue (tenant_id, run_id) WHERE run_id IS NOT NULL;
 -- Enrichments of many contacts. Each is a run (see platform/runs/run.ts).
 CREATE TABLE enrichment_runs (
   tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,

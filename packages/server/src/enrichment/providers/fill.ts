@@ -13,6 +13,7 @@ import type { Writer } from '../../contacts/writing/writer.ts'
 import type { MappedAnswer } from '../../hooks/apply-mapping.ts'
 import { isObject } from '../../platform/is-object.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import { noteProviderChange } from '../runs/provider-changes.ts'
 import type { Provider } from './providers.ts'
 import type { Subject } from './question.ts'
 
@@ -73,14 +74,14 @@ export async function fill(
   tenant: Tenant,
   { writer }: { writer: Pick<Writer, 'write'> },
   provider: Provider,
-  { contactId, known, found, answer, answeredAt }: FillOf,
+  { contactId, runId, known, found, answer, answeredAt }: FillOf,
 ): Promise<string[]> {
   const planned = fillingOf(provider, known, found)
   if (Object.keys(planned).length === 0) return []
   const company = Object.keys(planned).some((name) => name === 'company_id' || companyKey(name) !== null)
     ? companyToWrite(provider, found)
     : null
-  return writer.write(tenant, {
+  const { filled } = await writer.write(tenant, {
     keys: {
       contactIds: [contactId],
       rawOf: known.contents.records.flatMap(({ source }) => (isEnrichment(source) ? source : [])),
@@ -88,7 +89,7 @@ export async function fill(
     company,
     apply(set, { now, company: written }) {
       const state = set.contact(contactId)
-      if (!state) return []
+      if (!state) return { filled: [], change: null }
       const properties = freeProperties(provider, state, found)
       const companyId = written && 'company_id' in planned && mayLink(state) ? written.companyId : null
       const ofCompany = written ? Object.keys(planned).filter((name) => companyKey(name) !== null) : []
@@ -100,14 +101,22 @@ export async function fill(
         ...(linked === undefined ? {} : { company_id: linked }),
       }
       const write = { source: provider.source, kind: 'enrichment', properties, raw } as const
+      const earlier = { row: state.row, records: state.records }
       changeContact(set, state, { ...write, ...(companyId === null ? {} : { companyId }) }, now)
-      return [...Object.keys(properties), ...(companyId === null ? [] : ['company_id']), ...ofCompany]
+      const names = [...Object.keys(properties), ...(companyId === null ? [] : ['company_id']), ...ofCompany]
+      return { filled: names, change: { earlier, state, now } }
+    },
+    async onStored(tx, { change }) {
+      if (runId !== null && change !== null)
+        await noteProviderChange(tx, runId, change.earlier, change.state, change.now)
     },
   })
+  return filled
 }
 
 interface FillOf {
   contactId: string
+  runId: string | null
   known: Known
   found: MappedAnswer
   answer: unknown

@@ -313,7 +313,7 @@ describe('a provider', () => {
   })
 })
 
-test('a run of many contacts has providers asked about each', async () => {
+test('a run of many contacts has providers asked about each, and undoing it takes back what they filled', async () => {
   const byEmail: Record<string, Respond> = {
     'ada@x.example': json(PERSON),
     'bo@x.example': json({}),
@@ -327,7 +327,9 @@ test('a run of many contacts has providers asked about each', async () => {
   })
   const ids = await Promise.all(Object.keys(byEmail).map((email) => tenant.contact(email)))
   await create()
-  expect((await tenant.call('POST', '/v1/enrichment/runs', {})).status).toBe(201)
+  const before = (await tenant.call('GET', `/v1/contacts/${ids[0]}?include=provenance`)).body.contact
+  const started = await tenant.call('POST', '/v1/enrichment/runs', {})
+  const path = `/v1/enrichment/runs/${started.body.run.run_id}`
   await until(async () => {
     const found = await Promise.all(ids.map((id) => tenant.call('GET', `/v1/contacts/${id}/enrich`)))
     expect(found.map(({ body }) => outcomes(body.enrichment))).toEqual([
@@ -336,6 +338,16 @@ test('a run of many contacts has providers asked about each', async () => {
       ['provider_unavailable'],
     ])
   })
+  const run = async () => (await tenant.call('GET', path)).body.run
+  expect(await run()).toMatchObject({ state: 'completed', enriched: 1, unchanged: 2 })
+  const read = async () => (await tenant.call('GET', `/v1/contacts/${ids[0]}?include=provenance`)).body.contact
+  expect((await read()).properties).not.toEqual(before.properties)
+  expect((await tenant.call('POST', `${path}/undo`)).status).toBe(202)
+  await until(async () => expect((await run()).state).toBe('undone'))
+  expect(await read()).toEqual({ ...before, updated_at: expect.any(String) })
+  // Whom a provider could not be asked about is not asked about any more on its behalf.
+  const waiting = tenant.handle.db.selectFrom('enrichment_queue').select('contact_id')
+  expect(await waiting.execute()).toEqual([])
 })
 
 describe('its secrets', () => {

@@ -35,12 +35,23 @@ export function createProviderOutbox(findInputs: FindProviderInputs, clock: Cloc
   }
 }
 
-/** Has providers asked about contacts. @param dueAt when the workers may take them */
-export async function queueContacts(tx: Tenant, contactIds: readonly string[], dueAt: Date): Promise<void> {
+/**
+ * Has providers asked about contacts.
+ * @param dueAt when the workers may take them
+ * @param runId the run on whose behalf; null for none.
+ */
+export async function queueContacts(
+  tx: Tenant,
+  contactIds: readonly string[],
+  dueAt: Date,
+  runId: string | null = null,
+): Promise<void> {
   // Sorted, so that two transactions cannot deadlock.
   const ids = [...contactIds].sort()
   for (let from = 0; from < ids.length; from += ROWS_AT_ONCE) {
-    const rows = ids.slice(from, from + ROWS_AT_ONCE).map((contact_id) => ({ contact_id, due_at: dueAt }))
+    const rows = ids
+      .slice(from, from + ROWS_AT_ONCE)
+      .map((contact_id) => ({ contact_id, due_at: dueAt, run_id: runId }))
     await tx.db
       .insertInto('enrichment_queue')
       .values(rows)
@@ -49,10 +60,16 @@ export async function queueContacts(tx: Tenant, contactIds: readonly string[], d
           due_at: ref('excluded.due_at'),
           noted: sql<bigint>`enrichment_queue.noted + 1`,
           attempts: 0,
+          run_id: sql<string | null>`coalesce(excluded.run_id, enrichment_queue.run_id)`,
         })),
       )
       .execute()
   }
+}
+
+/** Has no provider asked on behalf of a run any more. Contacts that something else has changed meanwhile stay. */
+export async function forgetRun(tx: Tenant, runId: string): Promise<void> {
+  await tx.db.deleteFrom('enrichment_queue').where('run_id', '=', runId).where('noted', '=', sql<never>`0`).execute()
 }
 
 /** Whether providers are still to be asked about a contact. */
@@ -70,6 +87,7 @@ interface Claimed {
   contactId: string
   noted: string
   attempts: number
+  runId: string | null
 }
 
 /** Claims a contact: the one that has been due for longest, or the given one. */
@@ -84,9 +102,11 @@ async function claimContact(tenant: Tenant, now: Date, contactId?: string): Prom
         contactId === undefined ? free.where('due_at', '<=', now) : free.where('contact_id', '=', contactId)
       return chosen.orderBy('due_at').limit(1).forUpdate().skipLocked()
     })
-    .returning(['contact_id', 'attempts', sql<string>`noted::text`.as('noted')])
+    .returning(['contact_id', 'attempts', 'run_id', sql<string>`noted::text`.as('noted')])
     .executeTakeFirst()
-  return row ? { claim, contactId: row.contact_id, noted: row.noted, attempts: row.attempts } : null
+  if (!row) return null
+  const { contact_id, noted, attempts, run_id } = row
+  return { claim, contactId: contact_id, noted, attempts, runId: run_id }
 }
 
 /** Starts an update of a contact that this process has claimed. */
@@ -105,7 +125,7 @@ function whereClaimed(tenant: Tenant, { claim, contactId }: Claimed) {
 async function work(tenant: Tenant, services: ProviderServices, claimed: Claimed): Promise<Asked> {
   try {
     const asked = await whileClaimed('enrichment', whereClaimed(tenant, claimed), (lost) =>
-      askProviders(tenant, services, claimed.contactId, lost),
+      askProviders(tenant, services, claimed, lost),
     )
     await finish(tenant, claimed, asked, services.clock())
     return asked

@@ -34,6 +34,12 @@ export interface Asked {
   isOverRate: boolean
 }
 
+/** Whom to ask about, and the run on whose behalf; null for none. */
+interface About {
+  contactId: string
+  runId: string | null
+}
+
 /**
  * Asks the providers about a contact, one after another, each only while something that it could fill is blank. Its claim must be
  * held meanwhile, so that nobody asks the same.
@@ -41,7 +47,7 @@ export interface Asked {
 export async function askProviders(
   tenant: Tenant,
   services: ProviderServices,
-  contactId: string,
+  { contactId, runId }: About,
   lost?: AbortSignal,
 ): Promise<Asked> {
   const asked: Asked = { filled: [], failures: [], retryAt: null, isOverRate: false }
@@ -64,7 +70,7 @@ export async function askProviders(
       await noteFailedOf(tenant, provider, contactId, got.failure, services.clock())
       continue
     }
-    const used = await use(tenant, services, provider, contactId, sources, got)
+    const used = await use(tenant, services, provider, { contactId, runId }, sources, got)
     if (Array.isArray(used)) asked.filled.push(...used)
     else asked.failures.push({ provider: provider.name, ...used })
   }
@@ -121,7 +127,7 @@ async function use(
   tenant: Tenant,
   services: ProviderServices,
   provider: Provider,
-  contactId: string,
+  { contactId, runId }: About,
   sources: readonly string[],
   { answer, answeredAt, isNew }: KeptAnswer & { isNew: boolean },
 ): Promise<string[] | { code: string; message: string }> {
@@ -130,7 +136,9 @@ async function use(
     // The provider took its time: somebody may have filled the blanks.
     const known = found === null ? null : await readKnown(tenant, contactId, sources)
     const filled =
-      found && known ? await fill(tenant, services, provider, { contactId, known, found, answer, answeredAt }) : []
+      found && known
+        ? await fill(tenant, services, provider, { contactId, runId, known, found, answer, answeredAt })
+        : []
     if (isNew) await noteAnswer(tenant, provider.providerId, filled.length > 0)
     await noteFilled(tenant, provider, contactId, filled, services.clock())
     return filled

@@ -56,6 +56,38 @@ export function changeOf(before: Contents, after: Contents): ContactChange {
   }
 }
 
+/** What two changes of a contact, one after the other, changed together. */
+export function joined(first: ContactChange, second: ContactChange): ContactChange {
+  const sources = [...new Set([...Object.keys(first.records), ...Object.keys(second.records)])]
+  const records = sources.flatMap((source) => {
+    const [one, other] = [first.records[source], second.records[source]]
+    const record = one && other ? joinedRecords(one, other) : (one ?? other)
+    return record ? [[source, record] as const] : []
+  })
+  return {
+    properties: joinedParts(first.properties, second.properties),
+    links: joinedParts(first.links, second.links),
+    enrichedAt: { before: first.enrichedAt.before, after: second.enrichedAt.after },
+    records: Object.fromEntries(records),
+  }
+}
+
+function joinedRecords(first: RecordChange, second: RecordChange): RecordChange {
+  return {
+    fields: joinedParts(first.fields, second.fields),
+    raw: joinedParts(first.raw, second.raw),
+    times: { before: first.times.before, after: second.times.after },
+  }
+}
+
+function joinedParts<Part>(first: Changes<Part>, second: Changes<Part>): Changes<Part> {
+  const later = Object.entries(second).map(([key, { before, after }]) => {
+    const earlier = Object.hasOwn(first, key) ? first[key] : undefined
+    return [key, { before: earlier ? earlier.before : before, after }] as const
+  })
+  return { ...first, ...Object.fromEntries(later) }
+}
+
 /** A contact as it is without a change. */
 export interface WithoutChange extends Contents {
   /** Properties that were restored. */

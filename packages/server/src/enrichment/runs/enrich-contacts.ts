@@ -42,7 +42,7 @@ export async function enrichContacts(
         storeProgress(run, tx, batch, enriched, now),
       )
       // They are asked in the background: a slow one must not hold up the run.
-      await queueForProviders(tenant, writing, batch)
+      await queueForProviders(tenant, writing, batch, run.runId)
     }
     if (contactIds.length < CONTACTS_PER_PAGE) return completeRun(run, {}, writing.clock())
     lookedUpTo = contactIds.at(-1) ?? lookedUpTo

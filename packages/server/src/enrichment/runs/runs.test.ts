@@ -46,6 +46,16 @@ async function whileOff(create: () => Promise<string>[]): Promise<string[]> {
   await set(switches(true))
   return ids
 }
+/** The service has looked at the places of all visits so far: a later one of another tenant is known. */
+async function visitsAreLookedAt(): Promise<void> {
+  const witness = await createTestTenant(service, { enriches: true })
+  const id = await witness.contact('witness@example.com')
+  const visit = { event: 'opened', email: 'witness@example.com', context: { ip: '91.7.4.19' } }
+  expect((await witness.call('POST', '/v1/events', { events: [visit] })).status).toBe(200)
+  await until(async () =>
+    expect((await witness.call('GET', `/v1/contacts/${id}`)).body.contact.properties.country).toBe('DE'),
+  )
+}
 const put = async (contactId: string, body: object) =>
   expect((await tenant.call('PUT', `/v1/contacts/${contactId}`, body)).status).toBe(200)
 const contact = async (contactId: string) => (await tenant.call('GET', `/v1/contacts/${contactId}`)).body.contact
@@ -167,6 +177,7 @@ describe('a run of some contacts', () => {
       { event: 'seen', email: 'cy@example.com', context: { ip: '91.7.4.19' } },
     ]
     expect((await tenant.call('POST', '/v1/events', { events: seen })).status).toBe(200)
+    await visitsAreLookedAt()
     await set({ place: true })
     expect(await enrich({ filter: event })).toMatchObject({ matching: { filter: event }, total: 2, enriched: 2 })
     const countries = await Promise.all(Object.values(ids).map(async (id) => (await contact(id)).properties.country))

@@ -9,6 +9,7 @@ import { lock } from '../../platform/postgres/locks.ts'
 import { cancelRun, queued, wakeWorkers } from '../../platform/runs/run.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { parseContactFilter } from '../../segments/contact-filters.ts'
+import { forgetRun } from '../providers/queue.ts'
 import {
   AT_WORK,
   canUndo,
@@ -120,6 +121,7 @@ export async function cancelEnrichment(tx: Tenant, runId: string, now: Date): Pr
   if (state !== 'queued' && state !== 'running')
     throw invalidState(state, 'Only a run that has not ended can be cancelled.')
   await cancelRun(ENRICHMENT_ROWS, tx, runId, now)
+  await forgetRun(tx, runId)
   return true
 }
 
@@ -131,6 +133,7 @@ export async function requestUndo(tx: Tenant, runId: string, now: Date): Promise
     throw invalidState(row.state, message)
   }
   await requireNoOther(tx)
+  await forgetRun(tx, runId)
   await tx.db
     .updateTable('enrichment_runs')
     .set({ ...queued(), task: 'undo', failures: 0, error: null, error_code: null, finished_at: null })

@@ -635,6 +635,7 @@ export interface EnrichmentQueue {
   contact_id: string;
   due_at: Timestamp;
   noted: Generated<Int8>;
+  run_id: string | null;
   tenant_id: string;
 }
 
