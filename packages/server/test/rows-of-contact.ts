@@ -21,6 +21,8 @@ const VALUES: Readonly<Record<string, string>> = {
   'agent_actions.status': "'executed'",
   'agent_runs.status': "'completed'",
   'agent_runs.trigger': "'manual'",
+  'connection_activities.external_id': "'1'",
+  'connection_activities.kind': "'note'",
   'enrichment_answers.outcome': "'nothing'",
   'enrichment_queue.due_at': "now() + interval '1 day'",
   'hook_bodies.state': "'recorded'",
