@@ -151,7 +151,7 @@ export async function send(
     case 'update': {
       const contactId = contactAt(request.contact)
       const row = state.contacts.find(({ contact_id }) => contact_id === contactId)
-      const fresh = row ? `"${etagOfRow(row)}"` : '"none"'
+      const fresh = row ? `"${etagOfRow(row, new Set())}"` : '"none"'
       const match = { any: anyVersion, fresh: ifMatch(fresh), stale: ifMatch('"stale"') }[request.match]
       const { email, properties, visitorIds, company } = request
       const update = { properties, visitorIds, ...(email === undefined ? {} : { email }) }

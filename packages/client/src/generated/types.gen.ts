@@ -824,28 +824,13 @@ export type AnswerMapping = {
     /**
      * An answer counts as found only if each of these paths has one of the values.
      */
-    only_when?: Array<{
-        /**
-         * The path of the value in the body: `data.object.email`, `answers[0].text`, `answers[*].email` for the first item that has an `email`, `["first name"]` for a name with a dot, a space or a bracket, `$` for the whole body.
-         */
-        path: string;
-        equals: Array<string | number | boolean>;
-    }>;
+    only_when?: Array<MappingCondition>;
     contact?: {
         properties: {
             [key: string]: HookField;
         };
     };
-    /**
-     * The company, found or created by its domain. A contact without a company is linked to it; the blanks of a company that the contact already has are filled.
-     */
-    company?: {
-        domain: HookField;
-        name?: HookField;
-        properties?: {
-            [key: string]: HookField;
-        };
-    };
+    company?: CompanyMapping;
 };
 
 export type ApiKey = {
@@ -1148,6 +1133,17 @@ export type CompanyEventsPage = {
     events: Array<Event>;
     pagination: Pagination;
     warnings?: Array<string>;
+};
+
+/**
+ * The company, found or created by its domain. A contact without a company is linked to it.
+ */
+export type CompanyMapping = {
+    domain: HookField;
+    name?: HookField;
+    properties?: {
+        [key: string]: HookField;
+    };
 };
 
 export type CompanyResult = {
@@ -3171,13 +3167,7 @@ export type HookMapping = {
     /**
      * A body is recorded only if each of these paths has one of the values.
      */
-    only_when?: Array<{
-        /**
-         * The path of the value in the body: `data.object.email`, `answers[0].text`, `answers[*].email` for the first item that has an `email`, `["first name"]` for a name with a dot, a space or a bracket, `$` for the whole body.
-         */
-        path: string;
-        equals: Array<string | number | boolean>;
-    }>;
+    only_when?: Array<MappingCondition>;
     /**
      * The event to record. `id`: an event with the same name and id is recorded only once. `timestamp`: ISO 8601 with an offset, or seconds or milliseconds since 1970. Default: the time when the body arrived.
      */
@@ -3201,16 +3191,7 @@ export type HookMapping = {
             [key: string]: HookField;
         };
     };
-    /**
-     * The company, found or created by its domain. A contact without a company is linked to it.
-     */
-    company?: {
-        domain: HookField;
-        name?: HookField;
-        properties?: {
-            [key: string]: HookField;
-        };
-    };
+    company?: CompanyMapping;
 };
 
 export type HookMappingResult = {
@@ -4050,6 +4031,14 @@ export type MailboxesPage = {
     mailboxes: Array<Mailbox>;
     pagination: Pagination;
     warnings?: Array<string>;
+};
+
+export type MappingCondition = {
+    /**
+     * The path of the value in the body: `data.object.email`, `answers[0].text`, `answers[*].email` for the first item that has an `email`, `["first name"]` for a name with a dot, a space or a bracket, `$` for the whole body.
+     */
+    path: string;
+    equals: Array<string | number | boolean>;
 };
 
 export type Member = {

@@ -5,6 +5,7 @@ import { type CompanyFilter, companyFiltersOf, parseCompany } from '../companies
 import { deleteCompany, updateCompany } from '../companies/write.ts'
 import { namesEvents } from '../conditions/language.ts'
 import { SegmentFilterSchema } from '../conditions/schema.ts'
+import { requireNotComputed } from '../contacts/computed-names.ts'
 import { contactFiltersOf } from '../contacts/list-filters.ts'
 import type { ContactServices } from '../contacts/operations.ts'
 import { nextContactIds } from '../contacts/pages.ts'
@@ -151,10 +152,12 @@ export const BULK_OPERATIONS = [
         ids,
         isDeletion: isDeletion === true,
         next: (limit) => nextCompanyIds(tenant, filters, after, limit),
-        change: (id) =>
-          changes
-            ? updateCompany(tenant, id, changes, now, anyVersion)
-            : deleteCompany(tenant, context, id, anyVersion),
+        async change(id) {
+          if (!changes) return deleteCompany(tenant, context, id, anyVersion)
+          const { companies: computed } = await context.findComputedNames(tenant)
+          requireNotComputed(changes.properties, computed)
+          return updateCompany(tenant, id, changes, now, computed, anyVersion)
+        },
       })
     },
   }),

@@ -54,7 +54,11 @@ export function toCompanyObject(row: CompanyRow): Type.Static<typeof Company> {
   }
 }
 
-/** The version of a company: what its writers set. */
-export function etagOfCompany({ name, domain, properties }: Record<'name' | 'domain' | 'properties', unknown>): string {
-  return etagOf(name, domain, properties)
+/** The version of a company: what its writers set. @param computed the names of properties that the service computes */
+export function etagOfCompany(
+  { name, domain, properties }: Record<'name' | 'domain' | 'properties', unknown>,
+  computed: ReadonlySet<string>,
+): string {
+  const written = Object.entries(properties as Properties).filter(([key]) => !computed.has(key))
+  return etagOf(name, domain, Object.fromEntries(written))
 }

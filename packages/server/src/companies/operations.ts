@@ -84,7 +84,8 @@ export const COMPANY_OPERATIONS = [
     needsBody: true,
     example: { domain: 'analytical.example', name: 'Analytical Engines' },
     errors: ['409 company_domain_taken', '409 computed_property', '413 company_too_large'],
-    etag: ({ company }) => etagOfCompany(company),
+    etag: async ({ company }, { tenant, findComputedNames }) =>
+      etagOfCompany(company, (await findComputedNames(tenant)).companies),
     unaudited: 'data, not a setting of the tenant',
     isAtomic: true,
     async run({ tenant, now, findComputedNames }, fields) {
@@ -102,7 +103,8 @@ export const COMPANY_OPERATIONS = [
     summary: 'Get a company',
     input: CompanyPath,
     output: { company: Company },
-    etag: ({ company }) => etagOfCompany(company),
+    etag: async ({ company }, { tenant, findComputedNames }) =>
+      etagOfCompany(company, (await findComputedNames(tenant)).companies),
     run: async ({ tenant }, { company_id }) => ({ company: await readCompany(tenant, company_id) }),
   }),
   companyOperation({
@@ -203,13 +205,16 @@ export const COMPANY_OPERATIONS = [
     output: { company: Company },
     example: { name: 'Analytical Engines', properties: { industry: 'Computing' } },
     errors: ['409 company_domain_taken', '409 computed_property', '413 company_too_large'],
-    etag: ({ company }) => etagOfCompany(company),
+    etag: async ({ company }, { tenant, findComputedNames }) =>
+      etagOfCompany(company, (await findComputedNames(tenant)).companies),
     ifMatch: true,
     unaudited: 'data, not a setting of the tenant',
     async run({ tenant, now, requireMatch, findComputedNames }, { company_id, ...fields }) {
       const changes = parseCompany(fields, false)
-      requireNotComputed(changes.properties, (await findComputedNames(tenant)).companies)
-      return { company: toCompanyObject(await updateCompany(tenant, company_id, changes, now, requireMatch)) }
+      const { companies: computed } = await findComputedNames(tenant)
+      requireNotComputed(changes.properties, computed)
+      const company = await updateCompany(tenant, company_id, changes, now, computed, requireMatch)
+      return { company: toCompanyObject(company) }
     },
   }),
   companyOperation({

@@ -24,6 +24,7 @@ export async function createCompany(tenant: Tenant, changes: CompanyChanges, now
 }
 
 /**
+ * @param computed the names of properties that the service computes
  * @param requireMatch checks the ETag of the company once it is locked.
  * @throws ServiceError 404, 409 `company_domain_taken`, 400 for too many properties or neither name nor domain, 413
  * `company_too_large`.
@@ -33,6 +34,7 @@ export async function updateCompany(
   companyId: string,
   changes: CompanyChanges,
   now: Date,
+  computed: ReadonlySet<string>,
   requireMatch: (etag: string) => void,
 ): Promise<CompanyRow> {
   return changeRecords(tenant, async (tx) => {
@@ -43,7 +45,7 @@ export async function updateCompany(
       .forUpdate()
       .executeTakeFirst()
     if (!before) throw notFound('company')
-    requireMatch(etagOfCompany(before))
+    requireMatch(etagOfCompany(before, computed))
     if (changes.domain && changes.domain !== before.domain) {
       const existing = await findByDomain(tx, changes.domain)
       if (existing) throw domainTaken(existing.company_id)
@@ -68,7 +70,7 @@ export async function deleteCompany(
       .returning(COMPANY_COLUMNS)
       .executeTakeFirst()
     if (!deleted) throw notFound('company')
-    requireMatch(etagOfCompany(deleted))
+    requireMatch(etagOfCompany(deleted, (await dependencies.findComputedNames(tx)).companies))
     // For a large company, segments are updated in the background, within seconds, to keep the transaction short.
     if (contactIds.length > FOLLOWED_AT_ONCE) await dependencies.segments.followLater(tx, contactIds)
     else for (const id of contactIds) log.noteChange(id, ['company_id'])

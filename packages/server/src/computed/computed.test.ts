@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { call, createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { DAY_MS } from '../platform/time.ts'
 
 let now = new Date('2026-03-02T12:00:00Z')
@@ -103,6 +103,27 @@ describe('a value', () => {
     await tenant.call('POST', `/v1/contacts/${ada}/unmerge`)
     await eventually(computed(bob), 2)
     await eventually(computed(ada), 1)
+  })
+
+  test('is no part of the version that If-Match names, of a contact and of a company', async () => {
+    const { company_id } = (await tenant.call('POST', '/v1/companies', { name: 'One' })).body.company
+    const id = await person('ada', {}, { company_id })
+    await define()
+    await define({ ...ORDERS, entity: 'companies' })
+    await eventually(computed(id), 0)
+    const paths = [`/v1/contacts/${id}`, `/v1/companies/${company_id}`]
+    const read = await Promise.all(paths.map((path) => tenant.call('GET', path)))
+    const seen = read.map(({ headers }) => headers.get('etag') ?? '')
+    await order('ada')
+    await eventually(computed(id), 1)
+    const ofCompany = async () => (await tenant.call('GET', paths[1] ?? '')).body.company.properties.orders
+    await eventually(ofCompany, 1)
+    for (const [index, path] of paths.entries()) {
+      const headers = { authorization: `Bearer ${tenant.key}`, 'if-match': seen[index] ?? '' }
+      const change = { headers, body: JSON.stringify({ properties: { industry: 'Engines' } }) }
+      expect((await call(service, 'PUT', path, change)).status).toBe(200)
+      expect((await call(service, 'PUT', path, change)).status).toBe(412)
+    }
   })
 
   test('of a company follows its contacts: one that comes, one that leaves, one that is deleted or erased', async () => {

@@ -124,16 +124,23 @@ export function toContactObject(
   }
 }
 
-/** The version of a contact: what its writers set, and nothing that visitors, events or segments change. */
-export function etagOfContact({ properties, company_id }: Pick<ContactObject, 'properties' | 'company_id'>): string {
+/**
+ * The version of a contact: what its writers set, and nothing that visitors, events or segments change.
+ * @param computed the names of properties that the service computes
+ */
+export function etagOfContact(
+  { properties, company_id }: Pick<ContactObject, 'properties' | 'company_id'>,
+  computed: ReadonlySet<string>,
+): string {
+  const written = Object.entries(properties).filter(([key]) => !computed.has(key))
   // PostgreSQL returns keys in an order of its own, and a contact that was just written has them as they were sent.
-  const sorted = Object.entries(properties).sort(([a], [b]) => (a < b ? -1 : 1))
+  const sorted = written.sort(([a], [b]) => (a < b ? -1 : 1))
   return etagOf(sorted, company_id)
 }
 
 /** The same, from a contact's row. */
-export function etagOfRow(row: ContactRow): string {
-  return etagOfContact({ properties: propertiesOf(row), company_id: row.company_id })
+export function etagOfRow(row: ContactRow, computed: ReadonlySet<string>): string {
+  return etagOfContact({ properties: propertiesOf(row), company_id: row.company_id }, computed)
 }
 
 /** A contact as the list of a segment's members shows it. */

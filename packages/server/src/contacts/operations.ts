@@ -138,7 +138,8 @@ export const CONTACT_OPERATIONS = [
     status: 201,
     example: { email: 'ada@example.com', properties: { firstname: 'Ada', company: 'Analytical Engines' } },
     errors: ['400 unknown_company', '409 computed_property', '409 contact_email_taken', '413 contact_too_large'],
-    etag: ({ contact }) => etagOfContact(contact),
+    etag: async ({ contact }, { tenant, findComputedNames }) =>
+      etagOfContact(contact, (await findComputedNames(tenant)).contacts),
     unaudited: 'recorded as an event',
     isAtomic: true,
     async check({ tenant, now, memory, findIgnoredIds, warn }, input) {
@@ -169,7 +170,8 @@ export const CONTACT_OPERATIONS = [
       timestamp: Timestamp,
     },
     errors: ['404 contact_merged'],
-    etag: ({ contact }) => etagOfContact(contact),
+    etag: async ({ contact }, { tenant, findComputedNames }) =>
+      etagOfContact(contact, (await findComputedNames(tenant)).contacts),
     async run({ tenant, clock, scoresOf }, { contact_id, include_events, events_limit, include }) {
       const result = await readContact(tenant, contact_id, {
         eventsLimit: parseEventsLimit(include_events, events_limit),
@@ -266,7 +268,8 @@ export const CONTACT_OPERATIONS = [
       '413 contact_too_large',
     ],
     options: { company_id: COMPANY_OR_NONE },
-    etag: ({ contact }) => etagOfContact(contact),
+    etag: async ({ contact }, { tenant, findComputedNames }) =>
+      etagOfContact(contact, (await findComputedNames(tenant)).contacts),
     ifMatch: true,
     unaudited: 'recorded as an event',
     async check({ tenant, findIgnoredIds, warn }, { contact_id: _, ...fields }) {

@@ -74,7 +74,7 @@ export async function updateContact(
       await requireCompany(tx, services, update.companyId)
       const state = set.contact(contactId)
       if (!state) throw missing(set, contactId)
-      requireMatch(etagOfRow(state.row))
+      requireMatch(etagOfRow(state.row, set.computed))
       changeContact(set, state, { ...MANUAL, ...update }, now)
       linkVisitors(set, visitorIds, state, MANUAL.source, now)
       return state.row
@@ -115,7 +115,7 @@ export async function deleteContact(
   await changeContacts(tenant, dependencies, async (tx, log) => {
     const row = await lockContact(tx, contactId)
     if (!row) throw await missingContact(tx, contactId)
-    requireMatch(etagOfRow(row))
+    requireMatch(etagOfRow(row, (await dependencies.findComputedNames(tx)).contacts))
     for (const { release } of dependencies.tables) await release?.(tx, contactId, now)
     await deleteUnused(tx, log, dependencies, [contactId], now)
   })

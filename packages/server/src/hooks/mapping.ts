@@ -47,7 +47,16 @@ const Fields = Type.Record(Type.String(), Field, { 'x-expected': 'an object of f
 
 const Condition = Type.Object(
   { path: Path, equals: Type.Array(Scalar, { minItems: 1, maxItems: 100 }) },
-  { additionalProperties: false },
+  { additionalProperties: false, title: 'MappingCondition' },
+)
+
+const CompanyMapping = Type.Object(
+  { domain: Field, name: Type.Optional(Field), properties: Type.Optional(Fields) },
+  {
+    additionalProperties: false,
+    title: 'CompanyMapping',
+    description: 'The company, found or created by its domain. A contact without a company is linked to it.',
+  },
 )
 
 /** What an answer about a known person fills in. It is a part of a hook's mapping, so that both are written and checked alike. */
@@ -60,16 +69,7 @@ export const AnswerMapping = Type.Object(
       }),
     ),
     contact: Type.Optional(Type.Object({ properties: Fields }, { additionalProperties: false })),
-    company: Type.Optional(
-      Type.Object(
-        { domain: Field, name: Type.Optional(Field), properties: Type.Optional(Fields) },
-        {
-          additionalProperties: false,
-          description:
-            'The company, found or created by its domain. A contact without a company is linked to it; the blanks of a company that the contact already has are filled.',
-        },
-      ),
-    ),
+    company: Type.Optional(CompanyMapping),
   },
   { additionalProperties: false, title: 'AnswerMapping' },
 )
@@ -115,15 +115,7 @@ export const Mapping = Type.Object(
         },
       ),
     ),
-    company: Type.Optional(
-      Type.Object(
-        { domain: Field, name: Type.Optional(Field), properties: Type.Optional(Fields) },
-        {
-          additionalProperties: false,
-          description: 'The company, found or created by its domain. A contact without a company is linked to it.',
-        },
-      ),
-    ),
+    company: Type.Optional(CompanyMapping),
   },
   { additionalProperties: false, title: 'HookMapping' },
 )

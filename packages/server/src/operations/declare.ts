@@ -136,7 +136,7 @@ export interface Operation<Services = unknown, Input = Values, Output = Values, 
   /** How the command's options differ from the input, by its names. */
   options?: Record<string, OptionSettings>
   /** The `ETag` of the response, without quotes. */
-  etag?: (output: Output) => string
+  etag?: (output: Output, services: Services & Pick<Context, 'tenant'>) => string | Promise<string>
   /** Whether `run` calls `requireMatch`. If not, a request with If-Match is rejected. */
   ifMatch?: true
   /**

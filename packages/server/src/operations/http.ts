@@ -73,7 +73,7 @@ function mount<Services extends object>(
       const result = key === undefined ? await work() : await once(request, reply, key, context, work)
       // Audited operations change keys, domains and settings, which every process caches: the next request sees the change.
       if (operation.audit !== undefined) await dependencies.invalidation.caughtUp()
-      if (operation.etag) reply.header('etag', `"${operation.etag(result)}"`)
+      if (operation.etag) reply.header('etag', `"${await operation.etag(result, context)}"`)
       return reply.code(status).send({ status: 'success', ...result })
     },
   })
@@ -109,7 +109,7 @@ export const IdempotentReplayed = Type.Literal('true', {
 })
 
 /** The headers of a success that openapi.json documents. */
-function responseHeadersOf(method: string, operation: Pick<Operation, 'etag' | 'http' | 'reads'>) {
+function responseHeadersOf(method: string, operation: Pick<Operation<never>, 'etag' | 'http' | 'reads'>) {
   const { etag } = operation
   const headers = {
     ...(etag ? { ETag } : {}),

@@ -48,7 +48,7 @@ export async function mergeContacts(
     const merged = set.contact(contactId)?.stored ?? (await throwGone(tx, contactId, 'contact_id'))
     const survivor = set.contact(into) ?? (await throwGone(tx, into, 'into'))
     const before = { row: survivor.row, records: survivor.records }
-    requireMatch(etagOfRow(merged.row))
+    requireMatch(etagOfRow(merged.row, (await dependencies.findComputedNames(tx)).contacts))
     await dependencies.refuseWhileErasing(tx, [contactId, into])
     await requireFewMerges(tx, [contactId, into])
     const content = mergedContent(before, merged, now)

@@ -36,7 +36,8 @@ export const MERGE_OPERATIONS = [
       '409 too_many_visitors',
       '413 contact_too_large',
     ],
-    etag: ({ contact }) => etagOfContact(contact),
+    etag: async ({ contact }, { tenant, findComputedNames }) =>
+      etagOfContact(contact, (await findComputedNames(tenant)).contacts),
     ifMatch: true,
     isAtomic: true,
     async run(context, { contact_id: contactId, into: sent }) {
@@ -82,7 +83,8 @@ export const MERGE_OPERATIONS = [
       '409 too_many_visitors',
       '409 unmerge_later_first',
     ],
-    etag: ({ contact }) => etagOfContact(contact),
+    etag: async ({ contact }, { tenant, findComputedNames }) =>
+      etagOfContact(contact, (await findComputedNames(tenant)).contacts),
     ifMatch: true,
     async run(context, { contact_id }) {
       const { tenant, requireMatch } = context

@@ -45,7 +45,7 @@ export async function unmergeContact(
     if (!state) throw new Collision()
     const current = { row: state.row, records: state.records }
     await requireLatest(tx, merge)
-    requireMatch(etagOfRow(current.row))
+    requireMatch(etagOfRow(current.row, (await dependencies.findComputedNames(tx)).contacts))
     await dependencies.refuseWhileErasing(tx, [contactId, survivorId])
 
     const merged = revived(merge.merged)
