@@ -313,6 +313,15 @@ describe('a provider', () => {
   })
 })
 
+test('its settings can be changed, and are shown as they are', async () => {
+  const { provider_id: id } = await create({ fills: ['jobtitle'], enabled: false })
+  expect((await provider(id)).fills).toEqual(['jobtitle'])
+  const mapping = { contact: { properties: { jobtitle: { path: 'title' } } } }
+  const settings = { name: 'Directory', mapping, requests_per_minute: 5, cache_days: 1 }
+  await change(id, settings)
+  expect(await provider(id)).toMatchObject({ ...settings, fills: ['jobtitle'] })
+})
+
 test('a run of many contacts has providers asked about each, and undoing it takes back what they filled', async () => {
   const byEmail: Record<string, Respond> = {
     'ada@x.example': json(PERSON),

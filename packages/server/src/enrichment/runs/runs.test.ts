@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { act, uploaded } from '../../../test/imports.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { until } from '../../../test/webhooks.ts'
 import { newId } from '../../platform/ids.ts'
@@ -192,6 +193,11 @@ describe('a run of some contacts', () => {
       expect((await tenant.call('GET', `/v1/segments/${segment.segment_id}`)).body.segment.contact_count).toBe(2),
     )
     expect(await enrich({ segment_id: segment.segment_id })).toMatchObject({ total: 2, enriched: 0, unchanged: 2 })
+    await set({ phone: false })
+    const file = await uploaded(tenant, `email,phone\ndi@example.com,${PHONE}\nada@example.com,${PHONE}\n`)
+    await act(tenant, file, 'start', 'completed')
+    await set({ phone: true })
+    expect(await enrich({ import_id: file.import_id })).toMatchObject({ total: 2, enriched: 2 })
   })
 
   test('refuses what it cannot find, and callers who may not', async () => {
