@@ -125,7 +125,8 @@ interface Refused {
   /** What has written a company, or fails in the database, is undone with its transaction: each write then has its own. */
   isUndone?: true
 }
-const bad = { bad: true }
+/** Its name is no part of an id: those are hexadecimal. */
+const bad = { unwanted: true }
 const large = { ...bad, long: TOO_LONG }
 const unknown = newId()
 
@@ -203,7 +204,7 @@ const REFUSED: Refused[] = [
     what: 'a form that writes a company, and is too large for its contact',
     code: 'contact_too_large',
     isUndone: true,
-    request: () => form(ADA, 'new.example', { bad: 'true', long: TOO_LONG }),
+    request: () => form(ADA, 'new.example', { unwanted: 'true', long: TOO_LONG }),
   },
   {
     what: 'a call that writes a company, and is too large for its contact',
@@ -280,7 +281,7 @@ test('of writes to one contact, those that fail leave nothing between the others
   expect(transactions, causes.join('')).toBe(1)
   const state = await readState(tenant)
   requireConsistent(state)
-  expect(JSON.stringify(state)).not.toContain('bad')
+  expect(JSON.stringify(state)).not.toContain('unwanted')
   const contacts = state.contacts.map(({ email, properties }) => ({ email, properties }))
   expect(contacts).toHaveLength(3)
   expect(contacts).toEqual(
@@ -311,7 +312,7 @@ test('an email that a merge brought to the survivor stays there, although a page
 })
 
 test('a form that is refused leaves no company, and one of the same company that is accepted does', async () => {
-  const tooLarge = { bad: 'true', long: TOO_LONG }
+  const tooLarge = { unwanted: 'true', long: TOO_LONG }
   const results = await together(
     () => form(ADA, 'refused.example', tooLarge),
     () => form(BOB, 'shared.example'),
