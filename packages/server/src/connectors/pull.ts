@@ -6,9 +6,9 @@ import type { Timer } from '../platform/timer.ts'
 import { connectorId } from '../sources/connectors.ts'
 import { connectorNamed } from './all-connectors.ts'
 import { type Client, isRefusal, problemOf, RateLimited, SignedOut } from './client.ts'
+import { clientOfConnection } from './connection-client.ts'
 import { type ConnectionRow, findConnection } from './connections.ts'
 import type { Connector, ConnectorObject, RecordsPage, Settings } from './connector.ts'
-import { openClient } from './open-client.ts'
 import {
   afterPage,
   afterRefusal,
@@ -21,7 +21,7 @@ import {
   withRun,
 } from './position.ts'
 import { finishRun, notePage, startRun } from './runs.ts'
-import { openSignIn, type SignInServices } from './sign-in.ts'
+import type { SignInServices } from './sign-in.ts'
 import { pairsOf, yieldedBy } from './write-back/write-back.ts'
 import { type PageServices, writePage } from './write-page.ts'
 import type { Writer } from './write-profiles.ts'
@@ -64,20 +64,10 @@ export async function pullConnection(
   if (!connection || connection.state === 'paused' || connection.state === 'signed_out') return
   const connector = connectorNamed(connection.connector)
   const store = storeOf(tenant, connection)
-  const { clock, timer } = services
+  const { clock } = services
   try {
     await store({ state: 'pulling' })
-    const settings = connection.settings as Settings
-    const client = openClient({
-      connector,
-      settings,
-      signIn: openSignIn(tenant, services, connector, connection),
-      api: services.connectorApi,
-      clock,
-      timer,
-      signal,
-      baseUrl: services.connectorUrls[connector.name],
-    })
+    const client = clientOfConnection(tenant, services, connector, connection, signal)
     const position = await read(tenant, services, { connector, connection, client, signal })
     const isDone = position.runId === null
     const refused = refusedIn(position, connector)

@@ -20,12 +20,11 @@ import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
 import { HOUR_MS, MINUTE_MS } from '../../platform/time.ts'
 import { connectorNamed } from '../all-connectors.ts'
 import { ApiRefused, type Client, isRefusal, problemOf, RateLimited, SignedOut } from '../client.ts'
+import { clientOfConnection } from '../connection-client.ts'
 import { type ConnectionRow, findConnection } from '../connections.ts'
-import type { ActivityStore, Settings } from '../connector.ts'
-import { openClient } from '../open-client.ts'
+import type { ActivityStore } from '../connector.ts'
 import type { PullServices } from '../pull.ts'
 import { noteErrors } from '../runs.ts'
-import { openSignIn } from '../sign-in.ts'
 import { subjectOf } from './outbox.ts'
 
 const OBJECT = 'activities'
@@ -119,7 +118,7 @@ async function storeActivities(
   const connector = connectorNamed(connection.connector)
   const { activities: store } = connector
   if (!store) throw new Error(`${connector.label} stores no activities.`)
-  const { clock, timer } = services
+  const { clock } = services
   const set = (changes: Changes) =>
     tenant.db
       .updateTable('connections')
@@ -128,16 +127,7 @@ async function storeActivities(
       .where('revision', '=', connection.revision)
       .execute()
   try {
-    const client = openClient({
-      connector,
-      settings: connection.settings as Settings,
-      signIn: openSignIn(tenant, services, connector, connection),
-      api: services.connectorApi,
-      clock,
-      timer,
-      signal,
-      baseUrl: services.connectorUrls[connector.name],
-    })
+    const client = clientOfConnection(tenant, services, connector, connection, signal)
     for (let count = 0; count < AT_ONCE; count++) {
       signal.throwIfAborted()
       const waiting = await claimNext(tenant, connectionId)

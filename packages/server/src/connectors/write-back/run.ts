@@ -9,13 +9,12 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { HOUR_MS, MINUTE_MS } from '../../platform/time.ts'
 import { connectorNamed } from '../all-connectors.ts'
 import { type Client, problemOf, RateLimited, SignedOut } from '../client.ts'
+import { clientOfConnection } from '../connection-client.ts'
 import { type ConnectionRow, findConnection } from '../connections.ts'
 import type { Connector, CurrentRecord, OutgoingRecord, Settings, WriteBack, WriteResult } from '../connector.ts'
-import { openClient } from '../open-client.ts'
 import { objectPosition, type Position } from '../position.ts'
 import type { PullServices } from '../pull.ts'
 import { noteErrors } from '../runs.ts'
-import { openSignIn } from '../sign-in.ts'
 import type { RecordError } from '../write-page.ts'
 import { candidateOf, outgoing } from './decide.ts'
 import { dueContacts, postpone, removeWaiting, type Waiting } from './outbox.ts'
@@ -57,7 +56,7 @@ export async function writeBackConnection(
   const { writeBack } = connector
   const settings = settingsOf(connection)
   if (!writeBack || !settings) return
-  const { clock, timer } = services
+  const { clock } = services
   const store = (changes: Changes) =>
     tenant.db
       .updateTable('connections')
@@ -70,16 +69,7 @@ export async function writeBackConnection(
       await store({ write_back_at: new Date(clock().getTime() + UNREAD_MS) })
       return
     }
-    const client = openClient({
-      connector,
-      settings: connection.settings as Settings,
-      signIn: openSignIn(tenant, services, connector, connection),
-      api: services.connectorApi,
-      clock,
-      timer,
-      signal,
-      baseUrl: services.connectorUrls[connector.name],
-    })
+    const client = clientOfConnection(tenant, services, connector, connection, signal)
     await requireTargets(client, connector, writeBack, settings.properties)
     const task = { tenant, connection, connector, writeBack, settings }
     for (;;) {

@@ -3,10 +3,9 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { connectorNamed } from '../all-connectors.ts'
 import { ApiRefused, type Client, problemOf } from '../client.ts'
 import type { ConnectServices } from '../connect.ts'
+import { clientOfConnection } from '../connection-client.ts'
 import { findConnection } from '../connections.ts'
-import type { Connector, Settings, WriteBack } from '../connector.ts'
-import { openClient } from '../open-client.ts'
-import { openSignIn } from '../sign-in.ts'
+import type { Connector, WriteBack } from '../connector.ts'
 import { checkPairs } from './set.ts'
 import type { WriteBackPair } from './write-back.ts'
 
@@ -16,7 +15,7 @@ import type { WriteBackPair } from './write-back.ts'
  */
 export async function checkTargets(
   tenant: Tenant,
-  { connectorApi, clock, timer, connectorUrls, ...services }: ConnectServices,
+  services: ConnectServices,
   connectionId: string,
   pairs: readonly WriteBackPair[],
 ): Promise<void> {
@@ -29,16 +28,7 @@ export async function checkTargets(
   if (!writeBack) return
   checkPairs(connector, writeBack, pairs)
   try {
-    const client = openClient({
-      connector,
-      settings: row.settings as Settings,
-      signIn: openSignIn(tenant, services, connector, row),
-      api: connectorApi,
-      clock,
-      timer,
-      signal: new AbortController().signal,
-      baseUrl: connectorUrls[connector.name],
-    })
+    const client = clientOfConnection(tenant, services, connector, row, new AbortController().signal)
     const missing = await missingTargets(client, writeBack, pairs)
     const message = `is not a field of contacts in ${connector.label} that can be written`
     const details = missing.map(([index]) => ({ path: `properties.${index}.target`, message }))
